@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -28,6 +30,9 @@ constexpr std::array instruction_sets = {"fma",      "avx",         "avx2",     
                                          "sve2",     "asimdhp",     "bf16",        "i8mm"};
 
 std::atomic<CpuShare> share_of_process;
+
+std::mutex launcher_mutex;
+std::optional<std::string> affinity_from_launcher;  // before the first set_affinity_of_this_thread()
 
 /// Returns the values of the first CPU in /proc/cpuinfo, by name.
 std::map<std::string, std::string, std::less<>> first_cpu(std::string_view cpuinfo) {
@@ -86,14 +91,23 @@ std::string block_of_cpus(const std::string& affinity, int index, int ranks, int
   for (std::size_t cpu = 0; cpu < affinity.size(); ++cpu)
     if (affinity[cpu] == '1') cpus.push_back(cpu);
   const auto count = static_cast<std::int64_t>(cpus.size());
-  if (count >= ranks || count <= width) return affinity;
-  const auto first = static_cast<std::size_t>(index * (count - width + 1) / ranks);
+  if (count >= ranks || count <= width || count % width != 0 || ranks % (count / width) != 0) return affinity;
+  const auto first = static_cast<std::size_t>(index * (count / width) / ranks * width);
   std::string block(cpus[first + static_cast<std::size_t>(width) - 1] + 1, '0');
   for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) block[cpus[first + i]] = '1';
   return block;
 }
 
+std::string affinity_of_launcher() {
+  const std::lock_guard lock(launcher_mutex);
+  return affinity_from_launcher.value_or(affinity_of_this_thread());
+}
+
 bool set_affinity_of_this_thread(const std::string& affinity) {
+  {
+    const std::lock_guard lock(launcher_mutex);
+    if (!affinity_from_launcher) affinity_from_launcher = affinity_of_this_thread();
+  }
   std::vector<cpu_set_t> mask(affinity.size() / CPU_SETSIZE + 1);
   const auto bytes = mask.size() * sizeof(cpu_set_t);
   for (std::size_t cpu = 0; cpu < affinity.size(); ++cpu)

@@ -39,9 +39,14 @@ void set_cpu_share_of_process(const CpuShare& share);
 int threads_of_this_rank(int threads);
 
 /// Returns the CPUs for one of `ranks` ranks that share the CPUs in `affinity`: `width` consecutive ones. The blocks of the
-/// ranks are in the order of `index`, and are spread evenly over the CPUs. Returns `affinity` if there are at least as many
-/// CPUs as ranks, or at most `width` CPUs. Pure function.
+/// ranks are in the order of `index`. Returns `affinity` if there are at least as many CPUs as ranks, or at most `width`
+/// CPUs, or if the CPUs cannot be divided into blocks with equal numbers of ranks, because the scheduler of the system
+/// balances such ranks better. Pure function.
 std::string block_of_cpus(const std::string& affinity, int index, int ranks, int width);
+
+/// Returns the affinity that this process had before the first call of set_affinity_of_this_thread(); the affinity of this
+/// thread if there was no call. Thread-safe.
+std::string affinity_of_launcher();
 
 /// Restricts this thread, and all threads and processes that it starts later, to the CPUs in `affinity`, a text as that of
 /// affinity_of_this_thread(). Returns false if the system refuses.

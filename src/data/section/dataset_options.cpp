@@ -90,7 +90,7 @@ std::vector<OptionSpec> options_of_reading() {
            .default_value = "2",
            .help = "number of threads per rank that read batches ahead, if the data are not in memory; "
                    "0: batches are read when they are needed. The default for object stores is 4. Ranks that share CPUs "
-                   "have fewer",
+                   "have fewer, also of a number given here",
            .range = {.least = 0, .most = 256}},
           {.key = "read_method",
            .default_value = "pread",

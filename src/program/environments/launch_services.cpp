@@ -22,18 +22,19 @@ namespace {
 struct RankFacts {
   int node = 0;
   std::string cpus;
-  std::vector<int> ports;  ///< one port for each framework
+  std::string launcher_cpus;  // affinity_of_launcher()
+  std::vector<int> ports;     ///< one port for each framework
   std::vector<std::string> nonces;
   std::vector<std::string> gpus;
 };
 
 std::vector<RankFacts> gather_facts(Communicator& communicator, const RankFacts& mine) {
-  const nlohmann::json text = {
-      {"node", mine.node}, {"cpus", mine.cpus}, {"ports", mine.ports}, {"nonces", mine.nonces}, {"gpus", mine.gpus}};
+  const nlohmann::json text = {{"node", mine.node},   {"cpus", mine.cpus},     {"launcher_cpus", mine.launcher_cpus},
+                               {"ports", mine.ports}, {"nonces", mine.nonces}, {"gpus", mine.gpus}};
   std::vector<RankFacts> ranks;
   for (const auto& other : communicator.all_gather(text.dump())) {
     const auto json = nlohmann::json::parse(other);
-    ranks.push_back({json["node"], json["cpus"], json["ports"], json["nonces"], json["gpus"]});
+    ranks.push_back({json["node"], json["cpus"], json["launcher_cpus"], json["ports"], json["nonces"], json["gpus"]});
   }
   return ranks;
 }
@@ -57,7 +58,8 @@ LaunchServices::LaunchServices(Communicator& communicator, Rendezvous known, con
                                const std::string& interface)
     : rendezvous_(std::move(known)) {
   RankFacts mine{
-      rendezvous_.node_rank, affinity_of_this_thread(), {}, {random_nonce(), random_nonce()}, rendezvous_.gpu_names};
+      rendezvous_.node_rank, affinity_of_this_thread(), affinity_of_launcher(), {}, {random_nonce(), random_nonce()},
+      rendezvous_.gpu_names};
   const bool uses_loopback = rendezvous_.local_size == communicator.size() && interface.empty();
   reserve(frameworks, communicator.rank(), uses_loopback ? ListenScope::this_node : ListenScope::all_addresses);
   for (const auto* framework : frameworks)
@@ -72,7 +74,8 @@ LaunchServices::LaunchServices(Communicator& communicator, Rendezvous known, con
   rendezvous_.nodes = node_of_rank;
   rendezvous_.secret = ranks.front().nonces.at(0);
   rendezvous_.printed_secret = ranks.front().nonces.at(1);
-  set_cpus(mine.cpus, of_node(ranks, mine.node, &RankFacts::cpus));
+  rendezvous_.cpus = cpus_each(mine.cpus, of_node(ranks, mine.node, &RankFacts::cpus));
+  warn_if_crowded(mine.launcher_cpus, of_node(ranks, mine.node, &RankFacts::launcher_cpus));
   rendezvous_.visible_gpus =
       visible_gpus(of_node(ranks, mine.node, &RankFacts::gpus), static_cast<std::size_t>(rendezvous_.local_rank),
                    names_of_gpus(std::getenv("CUDA_VISIBLE_DEVICES")), rendezvous_.own_gpus_only);
@@ -83,10 +86,8 @@ LaunchServices::LaunchServices(Communicator& communicator, Rendezvous known, con
   start(frameworks);
 }
 
-/// Sets the number of CPUs of this rank. The first rank of each node logs a warning if the ranks of the node are bound
-/// to too few CPUs.
-void LaunchServices::set_cpus(const std::string& mine, std::span<const std::string> of_node) {
-  rendezvous_.cpus = cpus_each(mine, of_node);
+/// Logs a warning on the first rank of each node if the launcher has bound the ranks of the node to too few CPUs.
+void LaunchServices::warn_if_crowded(const std::string& mine, std::span<const std::string> of_node) const {
   const auto crowding = crowding_in_words(mine, of_node, sysconf(_SC_NPROCESSORS_ONLN));
   if (!crowding.empty()) RankZero(rendezvous_.local_rank).run([&] { log::warning(crowding); });
 }

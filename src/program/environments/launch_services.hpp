@@ -29,7 +29,7 @@ class LaunchServices {
   void program_has_started(pid_t group) const;
 
  private:
-  void set_cpus(const std::string& mine, std::span<const std::string> of_node);
+  void warn_if_crowded(const std::string& mine, std::span<const std::string> of_node) const;
   void reserve(const Frameworks& frameworks, int rank, ListenScope scope_of_services);
   void start(const Frameworks& frameworks);
 

@@ -44,6 +44,39 @@ void add_variables(std::vector<std::string>& clauses, const BitFacts& before, co
   }
 }
 
+/// Returns the builds in a text of BitFacts::libraries, by the name of the file without version: "libopenblasp" for
+/// "libopenblasp-r0.3.21.so (build 0b35d7e1c0ad)".
+std::map<std::string, std::set<std::string>> builds_in(std::string_view text) {
+  constexpr std::string_view separator = ", ";
+  std::map<std::string, std::set<std::string>> builds;
+  while (!text.empty()) {
+    const auto build = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(build.size() + separator.size(), text.size()));
+    builds[std::string(build.substr(0, build.find_first_of("-.0123456789 ")))].emplace(build);
+  }
+  return builds;
+}
+
+/// Appends to `clauses` the first file of the library `name` of which a rank has other builds than before. A rank that has
+/// loaded additional files or builds is no difference, because libraries load files when they need them.
+void add_library_difference(std::vector<std::string>& clauses, const std::string& name, const RankTexts& before,
+                            const RankTexts& now) {
+  const auto ranks = std::min(before.count(), now.count());
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    if (before.of(rank) == now.of(rank)) continue;
+    const auto new_builds = builds_in(now.of(rank));
+    for (const auto& [file, old] : builds_in(before.of(rank))) {
+      const auto found = new_builds.find(file);
+      if (found == new_builds.end() || std::ranges::includes(old, found->second) ||
+          std::ranges::includes(found->second, old))
+        continue;
+      clauses.push_back(
+          fmt::format("{} of rank {} was {} and is {}", name, rank, fmt::join(old, ", "), fmt::join(found->second, ", ")));
+      return;
+    }
+  }
+}
+
 /// Returns the texts of a JSON object with texts per rank, by key.
 std::map<std::string, RankTexts> texts_by_name(const nlohmann::ordered_json& json) {
   std::map<std::string, RankTexts> texts;
@@ -126,7 +159,7 @@ std::vector<std::string> differences(const BitFacts& before, const BitFacts& now
   add_variables(clauses, before, now);
   for (const auto& [name, builds] : before.libraries)
     if (const auto found = now.libraries.find(name); found != now.libraries.end())
-      add_difference(clauses, name, builds, found->second);
+      add_library_difference(clauses, name, builds, found->second);
   return clauses;
 }
 

@@ -44,7 +44,8 @@ struct BitFacts {
   /// The environment variables by which libraries choose their code, by name; nothing if unknown. A rank without the
   /// variable has the text "". Variables that no rank has are left out.
   std::optional<std::map<std::string, RankTexts>> variables = {};
-  /// The libraries that computed the values, by name: file and build of each rank; "" for a rank that has not loaded it.
+  /// The libraries that computed the values, by name: files of each rank with their builds, "libcublas.so.12 (build 1),
+  /// libcublasLt.so.12 (build 2)"; "" for a rank that has not loaded the library.
   std::map<std::string, RankTexts> libraries = {};
 
   bool empty() const { return threads.empty() && cpus.empty() && versions.empty() && libraries.empty(); }
@@ -52,8 +53,8 @@ struct BitFacts {
 };
 
 /// Returns the differences between two attempts with equal numbers of ranks, each as a clause: "the C library was 2.36 and
-/// is 2.39". Facts that are unknown in one of them are left out, and libraries that one of them has not loaded. Pure
-/// function.
+/// is 2.39". Facts that are unknown in one of them are left out, and the files of
+/// libraries that a rank has not loaded in both. Files whose names differ only in the version are one file. Pure function.
 std::vector<std::string> differences(const BitFacts& before, const BitFacts& now);
 
 /// Conversion to JSON and back. bit_facts_from() throws std::exception for invalid JSON.

@@ -21,11 +21,15 @@ namespace trainrt::trainer {
 namespace {
 
 /// The beginning of a file's name, without "lib", and the name of the library. The first match applies.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 28> known_libraries = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 35> known_libraries = {{
     {"openblas", "OpenBLAS"},
     {"scipy_openblas", "OpenBLAS"},
     {"flexiblas", "FlexiBLAS"},
     {"blis.", "BLIS"},
+    {"blis-", "BLIS"},
+    {"sci_", "Cray LibSci"},
+    {"armpl", "Arm Performance Libraries"},
+    {"nvpl", "NVPL"},
     {"blas.", "BLAS"},
     {"lapack.", "LAPACK"},
     {"mkl_core", "MKL"},
@@ -35,7 +39,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 28> known_li
     {"iomp5", "Intel OpenMP"},
     {"omp.", "LLVM OpenMP"},
     {"m.so", "C math library"},
+    {"m-2.", "C math library"},  // libm-2.28.so: glibc before 2.34
     {"mvec.", "C vector math library"},
+    {"mvec-2.", "C vector math library"},
     {"_multiarray_umath", "NumPy"},
     {"torch_cpu.", "PyTorch"},
     {"torch_cuda.", "PyTorch for CUDA"},
@@ -48,6 +54,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 28> known_li
     {"cublas", "cuBLAS"},
     {"cudnn", "cuDNN"},
     {"cudart.", "CUDA runtime"},
+    {"cudart-", "CUDA runtime"},
     {"cufft.", "cuFFT"},
     {"nccl.", "NCCL"},
 }};
@@ -126,12 +133,36 @@ std::string build_of_library(const std::string& path, const std::string& root) {
   return error ? name : fmt::format("{} ({} bytes)", name, bytes);
 }
 
+namespace {
+
+/// Returns those libraries in /proc/PID/maps of this process and of its programs, by process. Below this process, only the
+/// first process with such libraries counts on each path of the process tree: a program that was started by a shell, but
+/// not the commands that the program has started.
+std::map<pid_t, std::map<std::string, std::string>> libraries_of_programs() {
+  std::map<pid_t, std::map<std::string, std::string>> found;
+  std::set<pid_t> ended;  // processes whose children are left out
+  for (const auto process : process_tree(getpid())) {
+    const auto family = kinship(process);
+    if (process != getpid() && (!family || ended.contains(family->parent))) {
+      ended.insert(process);
+      continue;
+    }
+    auto libraries = libraries_in_maps(content_of(fmt::format("/proc/{}/maps", process)));
+    if (libraries.empty()) continue;
+    found[process] = std::move(libraries);
+    if (process != getpid()) ended.insert(process);
+  }
+  return found;
+}
+
+}  // namespace
+
 Libraries loaded_libraries() {
   std::map<std::string, std::set<std::string>> builds;
   std::set<std::string> seen;
-  for (const auto process : process_tree(getpid())) {
+  for (const auto& [process, files] : libraries_of_programs()) {
     const auto root = process == getpid() ? std::string() : fmt::format("/proc/{}/root", process);
-    for (const auto& [path, library] : libraries_in_maps(content_of(fmt::format("/proc/{}/maps", process))))
+    for (const auto& [path, library] : files)
       if (seen.insert(path).second) builds[library].insert(build_of_library(path, root));
   }
   Libraries libraries;

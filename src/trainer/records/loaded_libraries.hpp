@@ -10,7 +10,8 @@ namespace trainrt::trainer {
 using Libraries = std::map<std::string, std::string>;
 
 /// Returns those libraries of this process and of the programs that it has started on which the bits of results may depend:
-/// BLAS, OpenMP, mathematical functions, frameworks, CUDA, NCCL. Only libraries that are loaded already are found.
+/// BLAS, OpenMP, mathematical functions, frameworks, CUDA, NCCL. Commands that a program has started are left out. Only
+/// libraries that are loaded already are found.
 Libraries loaded_libraries();
 
 /// Returns the paths of files in `maps`, the content of /proc/PID/maps, that are such libraries, each once, and the names

@@ -32,15 +32,21 @@ std::optional<rundir::AttemptRecord> newest_attempt(const std::string& run_dir) 
   return std::move(attempts.back());
 }
 
+/// Returns the facts that `text`, a JSON object of a checkpoint, contains; nothing if it is empty or invalid, as that of
+/// another version of trainrt may be.
+std::optional<rundir::BitFacts> facts_in(const std::string& text) try {
+  if (text.empty()) return std::nullopt;
+  return rundir::bit_facts_from(nlohmann::ordered_json::parse(text));
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
 /// Returns the facts of the newest checkpoint or, without a checkpoint that has facts, of the newest attempt.
 std::optional<EarlierBits> earlier_bits(const std::string& run_dir) {
   const auto newest = io::retried([&] { return checkpoint::newest(run_dir); });
-  if (newest && !newest->bits.empty()) try {
-      return EarlierBits{checkpoint::directory_name(newest->number), newest->ranks,
-                         rundir::bit_facts_from(nlohmann::ordered_json::parse(newest->bits))};
-    } catch (const std::exception&) {  // facts of another version of trainrt
-      return std::nullopt;
-    }
+  if (newest)
+    if (auto bits = facts_in(newest->bits))
+      return EarlierBits{checkpoint::directory_name(newest->number), newest->ranks, std::move(*bits)};
   const auto last = newest_attempt(run_dir);
   if (!last || last->bits.empty()) return std::nullopt;
   return EarlierBits{fmt::format("attempt {}", last->number), last->ranks, last->bits};
@@ -158,13 +164,21 @@ std::map<std::string, rundir::RankTexts> libraries_of_ranks(Communicator& commun
 
 void check_libraries(const config::RunSpec& spec, const std::string& bits, const std::string& from,
                      const std::map<std::string, rundir::RankTexts>& libraries) try {
-  if (bits.empty()) return;
-  const auto saved = rundir::bit_facts_from(nlohmann::ordered_json::parse(bits));
-  report_differences(spec, from, rundir::differences(saved, {.libraries = libraries}));
-} catch (const nlohmann::json::exception&) {
-  return;  // facts of another version of trainrt
+  if (const auto saved = facts_in(bits))
+    report_differences(spec, from, rundir::differences(*saved, {.libraries = libraries}));
 } catch (const UsageError& error) {
   throw comm::AgreedError(error.what(), error.code());
+}
+
+void check_libraries_of_newest(const config::RunSpec& spec, const std::map<std::string, rundir::RankTexts>& libraries,
+                               Communicator& communicator) {
+  nlohmann::json newest = {"", ""};
+  comm::collectively_on_first(communicator, [&] {
+    if (const auto found = io::retried([&] { return checkpoint::newest(spec.run_dir); }))
+      newest = {found->bits, checkpoint::directory_name(found->number)};
+  });
+  newest = nlohmann::json::parse(communicator.broadcast_text(newest.dump(), 0));
+  check_libraries(spec, newest[0], newest[1], libraries);
 }
 
 }  // namespace trainrt::trainer

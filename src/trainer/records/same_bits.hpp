@@ -26,9 +26,8 @@ RecordedMemory recorded_memory(const std::string& run_dir);
 /// Checks on rank 0, before an attempt begins, whether its results will have the bits that the run would have had without
 /// the restart, and whether the ranks fit on their nodes. `hosts` are the node names by rank.
 /// - Logs a warning if facts (rundir::BitFacts) differ from those of the newest checkpoint or, if there is none, of the
-/// last
-///   attempt. Throws UsageError instead if config key scaling.require_same_bits is true; then also if the number of ranks
-///   differs.
+///   last attempt. Throws UsageError instead if config key scaling.require_same_bits is true; then also if the number of
+///   ranks differs.
 /// - With scaling.on_resize = same_bits, throws UsageError if there are fewer CPUs than scaling.min_workers, or if a node
 ///   has less memory than its ranks used in an earlier attempt with fewer ranks per node; logs a warning instead if
 ///   same_bits is only the default. Logs how many workers share how many CPUs if the config sets
@@ -54,10 +53,14 @@ std::map<std::string, rundir::RankTexts> libraries_of_ranks(Communicator& commun
 
 /// Logs a warning if ranks have loaded other builds of libraries than when the checkpoint `from` was saved, or throws
 /// comm::AgreedError if config key scaling.require_same_bits is true. `bits`: facts of the checkpoint, the same on all
-/// ranks;
-/// "": unknown.
+/// ranks; "": unknown.
 void check_libraries(const config::RunSpec& spec, const std::string& bits, const std::string& from,
                      const std::map<std::string, rundir::RankTexts>& libraries);
+
+/// Like check_libraries(), with the facts of the newest checkpoint in the run directory, for a recovery from a copy in
+/// memory. Does nothing if the run has no checkpoint with facts. Collective.
+void check_libraries_of_newest(const config::RunSpec& spec, const std::map<std::string, rundir::RankTexts>& libraries,
+                               Communicator& communicator);
 
 /// Throws UsageError if the ranks of a node need more memory than the node has, according to the memory `used` by an
 /// attempt with fewer ranks per node. Pure function.

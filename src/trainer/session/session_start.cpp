@@ -55,7 +55,9 @@ bool Session::load() {
   copies_.begin_training(restored.is_from_copy);
   if (restored.is_from_copy) attempt_.meter.note_copy();
   attempt_.bits.libraries = trainer::libraries_of_ranks(communicator_);
-  if (restored.is_of_this_run && !restored.is_from_copy)
+  if (restored.is_from_copy)
+    trainer::check_libraries_of_newest(spec_, attempt_.bits.libraries, communicator_);
+  else if (restored.is_of_this_run)
     trainer::check_libraries(spec_, restored.bits, checkpoint::directory_name(restored.checkpoint->number),
                              attempt_.bits.libraries);
   const auto accept = [&] {

@@ -52,9 +52,8 @@ std::int64_t samples_per_worker(const config::RunSpec& spec) {
 /// Returns the commands that start `workers` ranks on any number of CPUs.
 std::string commands_for(int workers) {
   return fmt::format(
-      "trainrt -n {} on one machine, trainrt supervise in a batch script, srun --overcommit -n {}, or in a Python script "
-      "that "
-      "starts the ranks itself ScalingConfig(num_workers={})",
+      "trainrt -n {} on one machine, trainrt supervise in a batch script, srun --overcommit -n {}, or "
+      "ScalingConfig(num_workers={}) in a Python script that starts the ranks itself",
       workers, workers, workers);
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
@@ -40,10 +41,14 @@ constexpr std::array bit_variables = {"ATEN_CPU_CAPABILITY",
                                       "FLEXIBLAS",
                                       "GLIBC_TUNABLES",
                                       "GOTO_NUM_THREADS",
+                                      "JAX_DEFAULT_MATMUL_PRECISION",
+                                      "JAX_ENABLE_X64",
+                                      "KMP_DETERMINISTIC_REDUCTION",
                                       "MKL_CBWR",
                                       "MKL_DYNAMIC",
                                       "MKL_ENABLE_INSTRUCTIONS",
                                       "MKL_NUM_THREADS",
+                                      "MKL_THREADING_LAYER",
                                       "NCCL_ALGO",
                                       "NCCL_MAX_NCHANNELS",
                                       "NCCL_MIN_NCHANNELS",
@@ -57,14 +62,27 @@ constexpr std::array bit_variables = {"ATEN_CPU_CAPABILITY",
                                       "ONEDNN_MAX_CPU_ISA",
                                       "OPENBLAS_CORETYPE",
                                       "OPENBLAS_NUM_THREADS",
+                                      "TF_CUDNN_DETERMINISTIC",
+                                      "TF_DETERMINISTIC_OPS",
+                                      "TF_ENABLE_ONEDNN_OPTS",
                                       "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
                                       "XLA_FLAGS"};
+
+/// Returns the words of `value` without those by which XLA_FLAGS makes XLA write files, since they do not change results.
+std::string without_dumps(const std::string& value) {
+  if (value.find("--xla_dump") == std::string::npos) return value;
+  std::istringstream words(value);
+  std::vector<std::string> kept;
+  for (std::string word; words >> word;)
+    if (!word.starts_with("--xla_dump")) kept.push_back(word);
+  return fmt::format("{}", fmt::join(kept, " "));
+}
 
 std::map<std::string, std::string> bit_variables_of_process() {
   const auto environment = Environment::of_process();
   std::map<std::string, std::string> values;
   for (const auto* name : bit_variables)
-    if (const auto value = environment.text(name)) values[name] = *value;
+    if (const auto value = environment.text(name)) values[name] = without_dumps(*value);
   return values;
 }
 
@@ -108,7 +126,7 @@ rundir::RankTexts recorded_threads(const std::string& run_dir, int ranks) {
 }
 
 /// Restricts this thread to its block of the CPUs that the ranks of its node share, if there are more of these ranks than
-/// CPUs. The block has at least `threads` CPUs, because libraries may start fewer threads on fewer CPUs.
+/// CPUs. The block has `threads` CPUs, because libraries may start fewer threads on fewer CPUs.
 void bind_to_block(const RankResources& resources, int rank, int threads) {
   const auto& mine = resources.ranks[static_cast<std::size_t>(rank)];
   const auto shares_with = [&](const RankResources::OfRank& other) {

@@ -46,8 +46,8 @@ std::string sharing_in_words(int workers, int cpus, int nodes);
 /// set keeps its value in all attempts.
 ///
 /// If a node has more ranks than CPUs, also binds this thread to its share of the CPUs: a block of consecutive CPUs, at
-/// least as many as the rank has threads. Blocks follow the order of the ranks. Must be called before programs are started.
-/// Collective.
+/// as many as the rank has threads, if all blocks get equally many ranks. Blocks follow the order of the ranks. Must be
+/// called before programs are started. Collective.
 void fix_threads(const config::RunSpec& spec, const std::string& run_dir, const World& world, Communicator& communicator);
 
 }  // namespace trainrt::trainer

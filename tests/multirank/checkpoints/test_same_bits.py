@@ -121,7 +121,8 @@ def cpus_of_programs(ranks, *words, **variables):
     folder = scratch()
     body = f"import os\nopen({str(folder)!r} + '/' + os.environ['RANK'], 'w').write(repr(sorted(os.sched_getaffinity(0))))\n"
     job = run_on(2, program_config(python(body), scaling=SAME_BITS), *words, ranks=ranks, env=variables)
-    check("CPUs of this node" not in job.err, "a warning about the binding", job)
+    if os.cpu_count() == 2:  # with more CPUs, the warning that taskset binds the ranks to 2 of them is true
+        check("CPUs of this node" not in job.err, "a warning about the binding", job)
     return [eval((folder / str(rank)).read_text()) for rank in range(ranks)]
 
 

@@ -38,7 +38,7 @@ TEST_CASE("everything that starts threads for a rank has the share of CPUs that 
   CHECK(threads_of_this_rank(8) == 8);
 }
 
-TEST_CASE("more ranks than CPUs get consecutive CPUs, as many ranks on each as on another") {
+TEST_CASE("ranks are bound to blocks of CPUs only if all blocks get equally many ranks") {
   const auto blocks = [](const std::string& cpus, int ranks, int width) {
     std::vector<std::string> found;
     for (int rank = 0; rank < ranks; ++rank) found.push_back(block_of_cpus(cpus, rank, ranks, width));
@@ -46,8 +46,10 @@ TEST_CASE("more ranks than CPUs get consecutive CPUs, as many ranks on each as o
   };
   CHECK(blocks("11", 4, 1) == std::vector<std::string>{"1", "1", "01", "01"});
   CHECK(blocks("0101", 4, 1) == std::vector<std::string>{"01", "01", "0001", "0001"});
-  CHECK(blocks("111", 8, 1) == std::vector<std::string>{"1", "1", "1", "01", "01", "01", "001", "001"});
-  CHECK(blocks("111", 4, 2) == std::vector<std::string>{"11", "11", "011", "011"});
+  CHECK(blocks("1111", 6, 2) == std::vector<std::string>{"11", "11", "11", "0011", "0011", "0011"});
+  CHECK(blocks("11", 3, 1) == std::vector<std::string>(3, "11"));
+  CHECK(blocks("111", 8, 1) == std::vector<std::string>(8, "111"));
+  CHECK(blocks("111", 4, 2) == std::vector<std::string>(4, "111"));
   CHECK(blocks("11", 4, 2) == std::vector<std::string>(4, "11"));  // a rank with two threads needs both CPUs
   CHECK(blocks("1111", 4, 1) == std::vector<std::string>(4, "1111"));
   CHECK(blocks("1", 4, 1) == std::vector<std::string>(4, "1"));

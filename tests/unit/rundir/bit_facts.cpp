@@ -52,6 +52,20 @@ TEST_CASE("another GPU, variable or build of a library is a difference with both
   CHECK(differences(before, now).size() == 2);
 }
 
+TEST_CASE("files of a library that a rank has not loaded in both attempts are no difference") {
+  const auto with = [](const char* first, const char* second) {
+    return BitFacts{.libraries = {{"cuBLAS", RankTexts({first, second})}}};
+  };
+  const auto before = with("libcublas.so.12 (build 1)", "");
+  CHECK(differences(before, with("libcublas.so.12 (build 1), libcublasLt.so.12 (build 7)", "libcublas.so.12 (build 1)"))
+            .empty());
+  CHECK(differences(before, with("libcublasLt.so.12 (build 7)", "")).empty());
+  CHECK(differences(before, with("", "")).empty());
+  CHECK(differences(before, with("libcublas.so.12 (build 1), libcublas.so.12 (build 2)", "")).empty());
+  CHECK(differences(before, with("libcublas.so.13 (build 2), libcublasLt.so.13 (build 8)", "")) ==
+        std::vector<std::string>{"cuBLAS of rank 0 was libcublas.so.12 (build 1) and is libcublas.so.13 (build 2)"});
+}
+
 TEST_CASE("the record of an attempt stores its facts, and a record without facts is read") {
   AttemptRecord record{.number = 1, .ranks = 2};
   CHECK(attempt_record_from(to_text(record)).bits.empty());

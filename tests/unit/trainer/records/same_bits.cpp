@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/format/manifest.hpp"
 #include "io/files/file.hpp"
 #include "rundir/records/attempt_record.hpp"
 #include "rundir/records/rank_status.hpp"
@@ -100,6 +101,37 @@ TEST_CASE("a value of OMP_NUM_THREADS is replaced only if the config sets same_b
   spec.scaling.require_same_bits = false;
   spec.scaling.on_resize_key = config::OnResize::same_bits;
   CHECK(threads_with("7") == "1");
+}
+
+TEST_CASE("after a recovery from a copy in memory, libraries are compared with those of the newest checkpoint") {
+  using Builds = std::map<std::string, rundir::RankTexts>;
+  const test::Scratch run_dir;
+  const auto save_with = [&](const std::string& bits) {
+    checkpoint::Manifest manifest{.meta = {.number = 5, .ranks = 1, .created = "2026-11-21T12:00:00Z", .bits = bits}};
+    io::make_directories(run_dir / checkpoint::directory_name(5));
+    io::replace_file(run_dir / checkpoint::directory_name(5) + "/manifest.json", checkpoint::to_text(manifest));
+  };
+  config::RunSpec spec;
+  spec.run_dir = run_dir.path();
+  spec.scaling.require_same_bits = true;
+  const auto message_for = [&](const char* build) {
+    std::string message;
+    test::run_ranks(1, [&](Communicator& ranks) {
+      try {
+        check_libraries_of_newest(spec, Builds{{"BLIS", rundir::RankTexts({build})}}, ranks);
+      } catch (const Error& error) {
+        message = error.what();
+      }
+    });
+    return message;
+  };
+  CHECK(message_for("libblis.so.4 (build 2)").empty());  // no checkpoint
+  save_with(rundir::to_json({.libraries = Builds{{"BLIS", rundir::RankTexts({"libblis.so.4 (build 1)"})}}}).dump());
+  CHECK(message_for("libblis.so.4 (build 1)").empty());
+  CHECK_THAT(message_for("libblis.so.4 (build 2)"),
+             Contains("those of checkpoint_000005: BLIS of rank 0 was libblis.so.4"));
+  save_with(R"({"threads": [[0, "1"]], "cpus": [], "versions": {}})");  // invalid facts
+  CHECK(message_for("libblis.so.4 (build 2)").empty());
 }
 
 TEST_CASE("too little memory is an error only if the config sets same_bits or requires the same bits") {
