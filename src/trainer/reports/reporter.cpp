@@ -122,7 +122,8 @@ class FileReporter : public Reporter {
     state.bring_up_to_date();
     HostTensors tensors;
     sinks_.for_each([&](metrics::Sink& sink) {
-      if (sink.wants_state(iteration)) sink.at_state(state, [&](const TensorEntry& entry) { return tensors.bytes_of(entry); });
+      if (sink.wants_state(iteration))
+        sink.at_state(state, [&](const TensorEntry& entry) { return tensors.bytes_of(entry); });
     });
   }
 
