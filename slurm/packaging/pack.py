@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """pack.py BUILD PORTABLE VERSION OUTPUT: packs a build for systems without its libraries, as a tarball and as a wheel.
 
-PORTABLE has the program and the modules that link_portable.py linked, and the licences of their libraries. Both files have the same tree below their prefix, which is the prefix of a
-virtual environment for the wheel."""
+PORTABLE has the program and the modules that link_portable.py linked, and the licences of their libraries. Both files have the same
+tree below their prefix, which is the prefix of a virtual environment for the wheel."""
 
 import base64
 import csv

@@ -125,6 +125,7 @@ void BlockSource::load(std::size_t field, std::vector<std::uint64_t> numbers, Bl
   const auto repeated = std::ranges::unique(numbers);
   numbers.erase(repeated.begin(), repeated.end());
   std::vector<std::shared_future<Values>> found;
+  found.reserve(numbers.size());  // push_back() must not throw after find_or_add(), or others wait for the block for ever
   for (const auto number : numbers) {
     std::optional<std::promise<Values>> added;
     found.push_back(kept_[field]->find_or_add(number, added));

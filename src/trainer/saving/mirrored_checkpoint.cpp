@@ -1,7 +1,7 @@
 #include "trainer/saving/mirrored_checkpoint.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <ranges>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -35,10 +35,12 @@ std::string flaw_of(const std::string& path, const std::string& name, const std:
 }  // namespace
 
 FetchedCheckpoint fetch_newest(const checkpoint::MirroredRun& mirror, const std::string& directory,
-                               const std::string& reports_in) {
+                               const std::string& reports_in, std::optional<std::int64_t> preferred) {
   FetchedCheckpoint fetched;
-  const auto numbers = mirror.numbers().complete;
-  for (const auto number : std::views::reverse(numbers)) {
+  auto numbers = mirror.numbers().complete;
+  std::ranges::reverse(numbers);
+  if (preferred) std::ranges::stable_partition(numbers, [&](std::int64_t each) { return each == *preferred; });
+  for (const auto number : numbers) {
     const auto name = checkpoint::directory_name(number);
     const auto path = directory + "/" + name;
     std::string flaw;

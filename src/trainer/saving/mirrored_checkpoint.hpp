@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,8 +17,8 @@ struct FetchedCheckpoint {
 
 /// Copies the mirror's newest usable checkpoint into the existing directory `directory`. A checkpoint is usable if its
 /// digests are correct and result.json in the folder `reports_in` has all reports up to the checkpoint. Logs a warning for
-/// each newer checkpoint, which is not usable. Throws StorageError.
+/// each newer checkpoint, which is not usable. Tries checkpoint `preferred` first. Throws StorageError.
 FetchedCheckpoint fetch_newest(const checkpoint::MirroredRun& mirror, const std::string& directory,
-                               const std::string& reports_in);
+                               const std::string& reports_in, std::optional<std::int64_t> preferred = std::nullopt);
 
 }  // namespace trainrt::trainer

@@ -1,6 +1,5 @@
 #include "tune/record/sweep_mirror.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -12,11 +11,14 @@
 #include "checkpoint/format/names.hpp"
 #include "core/output/log.hpp"
 #include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 #include "metrics/result_log.hpp"
 #include "trainer/datasets/listed_datasets.hpp"
 #include "trainer/saving/checkpoint_mirror.hpp"
 #include "trainer/saving/mirror_restore.hpp"
+#include "trainer/saving/mirrored_checkpoint.hpp"
 #include "tune/record/journal.hpp"
+#include "tune/record/mirrored_journal.hpp"
 #include "tune/record/sweep.hpp"
 #include "tune/record/sweep_history.hpp"
 
@@ -45,8 +47,9 @@ config::RunSpec spec_of(const Sweep& sweep, std::uint64_t number, const Params& 
 }
 
 /// Copies the checkpoint from which a clone starts, and the reports up to it, from the donor's mirror to the folder in
-/// `clone.clone_of`. If the mirror lacks this checkpoint, copies the donor's newest one.
-void restore_start_of_clone(const Sweep& sweep, std::uint64_t number, const Trial& clone) {
+/// `clone.clone_of`. If the mirror lacks this checkpoint or it is damaged, copies the donor's newest intact one. The folder
+/// gets its name when its files are complete and verified.
+void restore_start_of_clone(const Sweep& sweep, std::uint64_t number, const Trial& clone, const std::string& temporary) {
   const auto name = sweep.name_of(number, clone.generation);
   const auto donor = sweep.name_of(clone.donor, clone.donor_generation);
   const auto wanted = checkpoint::number_of(fs::path(clone.clone_of).filename().string());
@@ -54,17 +57,50 @@ void restore_start_of_clone(const Sweep& sweep, std::uint64_t number, const Tria
   if (checkpoint::highest_number(folder) >= 0) return;
   const auto mirror =
       trainer::mirror_of(spec_of(sweep, clone.donor, sweep.params_of(clone.donor), {clone.donor_generation, ""}));
-  const auto complete = mirror.numbers().complete;
-  if (complete.empty() || !wanted)
-    throw UsageError(fmt::format("{} was a clone of {}, and {} has no checkpoint. Start a new sweep with --run.name=NAME",
-                                 name, donor, mirror.url()));
-  const auto chosen = std::ranges::find(complete, *wanted) != complete.end() ? *wanted : complete.back();
-  io::make_directories(folder);
-  mirror.bring_file(metrics::result_log_name, folder);
-  mirror.bring(chosen, folder);
-  if (chosen != *wanted)
-    log::warning(fmt::format("{} starts from {} of {}, since {} does not have {}", name, checkpoint::directory_name(chosen),
-                             donor, mirror.url(), checkpoint::directory_name(*wanted)));
+  const auto brought = temporary + "/" + name;
+  io::make_directories(brought);
+  mirror.bring_file(metrics::result_log_name, brought);
+  const auto fetched = trainer::fetch_newest(mirror, brought, brought, wanted).meta;
+  if (!fetched)
+    throw UsageError(
+        fmt::format("{} was a clone of {}, and {} has no intact checkpoint with its reports. Start a new sweep with "
+                    "--run.name=NAME",
+                    name, donor, mirror.url()));
+  io::make_directories(sweep.directory() + "/clones");
+  if (!io::rename_to_new(brought, folder) && checkpoint::highest_number(folder) < 0) io::exchange(brought, folder);
+  if (fetched->number != wanted)
+    log::warning(fmt::format("{} starts from {} of {}, since {} has no intact {}", name,
+                             checkpoint::directory_name(fetched->number), donor, mirror.url(),
+                             fs::path(clone.clone_of).filename().string()));
+}
+
+/// Throws UsageError if the mirror has a generation of the trial that the journal lacks. The trial would continue that run,
+/// although the journal may give it other values.
+void refuse_later_generation(const Sweep& sweep, std::uint64_t number, const Trial& trial) {
+  const auto later =
+      trainer::mirror_of(spec_of(sweep, number, sweep.params_of(number), {trial.generation + 1, trial.clone_of}));
+  if (!later.text_of("run.json").empty())
+    throw UsageError(fmt::format(
+        "{} has a run that the mirrored journal of the sweep lacks. Remove it to continue the trial from generation {}, or "
+        "start a new sweep with --run.name=NAME",
+        later.url(), trial.generation));
+}
+
+/// Copies the journal from the mirror, checks its records, and moves the files that do not exist in the sweep's directory
+/// there. Returns false if the mirror has no journal.
+bool restore_journal(const Sweep& sweep, const std::string& temporary) {
+  const auto mirror = trainer::mirror_of(config::make_run_spec(sweep.trial_config()));
+  const auto files = mirror.files_in(journal_folder);
+  if (files.empty()) return false;
+  io::make_directories(temporary + "/" + journal_folder);
+  for (const auto& name : files)
+    if (fs::path(name).filename() == name) mirror.bring_file(journal_folder + "/" + name, temporary);
+  check_mirrored_journal(sweep, temporary + "/" + journal_folder);
+  io::make_directories(sweep.journal());
+  for (const auto& name : files)
+    if (fs::path(name).filename() == name)
+      io::rename_to_new(fmt::format("{}/{}/{}", temporary, journal_folder, name), sweep.journal() + "/" + name);
+  return true;
 }
 
 }  // namespace
@@ -89,26 +125,28 @@ void restore_trials_from_mirror(const Sweep& sweep) {
 }
 
 bool restore_clones_from_mirror(const Sweep& sweep) {
-  const auto mirror = trainer::mirror_of(config::make_run_spec(sweep.trial_config()));
-  const auto files = mirror.files_in(journal_folder);
-  if (files.empty()) return false;
-  io::make_directories(sweep.journal());
-  for (const auto& name : files)
-    if (fs::path(name).filename() == name) mirror.bring_file(journal_folder + "/" + name, sweep.directory());
+  io::remove_abandoned(sweep.directory(), journal_folder);
+  const auto temporary = io::temporary_beside(sweep.journal());
+  io::remove_tree(temporary);
+  if (!restore_journal(sweep, temporary)) return false;
   const auto history = history_of(sweep);
   for (const auto& [number, trial] : history.trials()) {
+    const bool is_done = trial.is_done(sweep.max_failures());
+    if (!is_done) refuse_later_generation(sweep, number, trial);
     const auto params = trial.params.empty() ? sweep.params_of(number) : trial.params;
     const auto spec = spec_of(sweep, number, params, {trial.generation, trial.clone_of});
     restore_run(spec);
-    if (trial.generation > 1 && !trial.has_succeeded() && !io::exists(spec.run_dir + "/run.json"))
-      restore_start_of_clone(sweep, number, trial);
+    if (trial.generation > 1 && !is_done && !io::exists(spec.run_dir + "/run.json"))
+      restore_start_of_clone(sweep, number, trial, temporary);
   }
+  io::remove_tree(temporary);
   return true;
 }
 
 void put_journal_into_mirror(const Sweep& sweep, int number) try {
+  if (!sweep.makes_clones()) return;
   const auto spec = config::make_run_spec(sweep.trial_config());
-  if (spec.checkpoint.mirror.empty() || !sweep.makes_clones()) return;
+  if (spec.checkpoint.mirror.empty()) return;
   trainer::use_stores(spec);
   trainer::mirror_of(spec).put_file(sweep.directory(),
                                     fs::relative(journal_file(sweep.journal(), number), sweep.directory()).string());

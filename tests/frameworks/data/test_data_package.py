@@ -558,6 +558,8 @@ def a_concatenator_joins_all_columns_but_the_excluded_ones():
     unnamed = Concatenator(exclude=["", "target"], dtype=numpy.float32)
     same(column(unnamed.fit_transform(data.read_csv(str(path))), "concat_out"), column(made, "concat_out"), "without the column that has no name")
     same(column(Preprocessor.from_json(unnamed.to_json()).transform(data.read_csv(str(path))), "concat_out"), column(made, "concat_out"), "after JSON, unnamed")
+    same(Concatenator(["c0", "a"], exclude=[""]).transform_batch({"c0": [0], "a": [1.5]})["concat_out"], [[1.5]], "columns without the one that has no name")
+    raises(ValueError, "exclude names all columns: '', a", of=lambda: Concatenator(["c0"], exclude=["", "a"]))
     raises(ValueError, "exclude names all columns of the data: a", of=lambda: Concatenator(exclude=["a"]).transform_batch({"a": [1]}))
     raises(ValueError, "only one may be given", of=lambda: Concatenator(["a"], include=["a"]))
 

@@ -100,6 +100,7 @@ def lost_population(folder, name):
     wait_until(lambda: list(mirror.glob("trial_*-2/checkpoint_*/manifest.json")) or job.ended(), 60, "a clone's checkpoint in the mirror", job)
     kill([job.process.pid])
     job.process.wait()
+    wait_until(lambda: not processes_with(job.token), 60, "the end of the trials' processes", job)
     run_dir_of(config).rename(folder / f"removed_{name}")
     return config, mirror
 

@@ -42,17 +42,19 @@ Finding check_cores(const DoctorRanks& ranks, Json& figures) {
   const auto per_rank = range_text(counts, "core");
   figures = {{"least_cores_a_rank", min}, {"most_cores_a_rank", max}};
   bool shared = false;
+  std::vector<std::string> crowded;
   const auto nodes = ranks.by_node(answers.all<std::string>("cpus"));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto crowding = crowding_of(nodes[i]);
-    if (!crowding.empty())
-      return warning(fmt::format("oversubscribed: {} on {}", crowding, ranks.host_of_node(i)),
-                     "start fewer ranks per node, or request more cores: --cpus-per-task in sbatch and also in srun "
-                     "(mpiexec: -bind-to core)");
+    if (!crowding.empty()) crowded.push_back(fmt::format("{} on {}", crowding, ranks.host_of_node(i)));
     std::ptrdiff_t assigned = 0;  // a core counts once for each rank that may use it
     for (const auto& cpus : nodes[i]) assigned += std::ranges::count(cpus, '1');
     shared = shared || assigned > cpus_together(nodes[i]);
   }
+  if (!crowded.empty())
+    return warning("oversubscribed: " + join(crowded),
+                   "start fewer ranks per node, or request more cores: --cpus-per-task in sbatch and also in srun "
+                   "(mpiexec: -bind-to core)");
   if (const auto threads = ranks.environment().number("OMP_NUM_THREADS").value_or(0); threads > min)
     return warning(fmt::format("oversubscribed: OMP_NUM_THREADS is {}, but a rank has {}", threads, per_rank),
                    "set OMP_NUM_THREADS to the number of cores per rank, or request more cores (--cpus-per-task)");

@@ -70,7 +70,7 @@ class Concatenator final : public Combining {
         excluded_(optional_names(given, "exclude")),
         flattens_(given.get<bool>("flatten")) {
     if (columns().empty() && !(given.json("columns").is_null() && given.json("include").is_null()))
-      throw UsageError(fmt::format("exclude names all columns: {}", join(excluded_)));
+      throw UsageError(fmt::format("exclude names all columns: {}", shown(excluded_)));
     const auto& dtype = given.json("dtype");
     if (dtype.is_null()) return;
     dtype_ = dtype_from(dtype.is_string() ? dtype.get<std::string>() : dtype.dump());
@@ -80,7 +80,7 @@ class Concatenator final : public Combining {
 
   Fields fields(const Fields& before) const override {
     const auto own = own_fields(before);
-    if (own.empty()) throw UsageError(fmt::format("exclude names all columns of the data: {}", join(excluded_)));
+    if (own.empty()) throw UsageError(fmt::format("exclude names all columns of the data: {}", shown(excluded_)));
     for (const auto& field : own) {
       if (field.varies || !is_plain_number(field.dtype))
         throw UsageError(fmt::format("column '{}' contains {}; it must contain numbers", field.name,
@@ -102,12 +102,19 @@ class Concatenator final : public Combining {
     return given.json(name).is_null() ? std::vector<std::string>() : given.names(name);
   }
 
+  /// Returns the names, with quotes for the empty name.
+  static std::string shown(std::vector<std::string> names) {
+    std::ranges::replace(names, "", "''");
+    return join(names);
+  }
+
   /// Returns `columns` or `include`, without the names in `exclude`. Empty if neither is given.
   static std::vector<std::string> chosen(const Parameters& given) {
     if (!given.json("columns").is_null() && !given.json("include").is_null())
       throw UsageError("columns and include are two names of one parameter; only one may be given");
     auto names = optional_names(given, given.json("columns").is_null() ? "include" : "columns");
-    for (const auto& excluded : optional_names(given, "exclude")) std::erase(names, excluded);
+    const auto excluded = optional_names(given, "exclude");
+    std::erase_if(names, [&](const auto& name) { return is_excluded(excluded, name); });
     return names;
   }
 
@@ -115,14 +122,14 @@ class Concatenator final : public Combining {
     if (!columns().empty()) return columns();
     std::vector<std::string> names;
     for (const auto& field : available)
-      if (!is_excluded(field.name)) names.push_back(field.name);
+      if (!is_excluded(excluded_, field.name)) names.push_back(field.name);
     return names;
   }
 
-  /// Returns whether `exclude` has this name, or has the empty name and this is the name of a first column without one
+  /// Returns whether `excluded` has this name, or has the empty name and this is the name of a first column without one
   /// (csv_columns()).
-  bool is_excluded(const std::string& name) const {
-    const auto has = [this](std::string_view each) { return std::ranges::find(excluded_, each) != excluded_.end(); };
+  static bool is_excluded(const std::vector<std::string>& excluded, const std::string& name) {
+    const auto has = [&](std::string_view each) { return std::ranges::find(excluded, each) != excluded.end(); };
     return has(name) || (name == "c0" && has(""));
   }
 

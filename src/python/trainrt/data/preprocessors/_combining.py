@@ -29,16 +29,17 @@ class Concatenator(RuntimePreprocessor):
         if len(given) > 1:
             raise ValueError("Concatenator: columns and include are two names of one argument; only one may be given")
         self._excluded = list(self.parameters.get("exclude") or [])
+        shown = self._shown = ", ".join(name or "''" for name in self._excluded)
         if "" in self._excluded:
             self._excluded.append("c0")  # the reader's name of a first CSV column without a name, such as the index of to_csv()
         self._chosen = [name for name in given[0] if name not in self._excluded] if given else None
         if self._chosen == []:
-            raise ValueError(f"Concatenator: exclude names all columns: {', '.join(self._excluded)}")
+            raise ValueError(f"Concatenator: exclude names all columns: {shown}")
 
     def _own(self, columns):
         own = [name for name in columns if name not in self._excluded] if self._chosen is None else self._chosen
         if not own:
-            raise ValueError(f"Concatenator: exclude names all columns of the data: {', '.join(self._excluded)}")
+            raise ValueError(f"Concatenator: exclude names all columns of the data: {self._shown}")
         return own
 
     def get_output_columns(self):

@@ -14,8 +14,10 @@ class AsyncHyperBandScheduler(MetricScheduler):
 
     Parameters
     ----------
-    time_attr, metric, mode : str, optional
-        The metric that is the time of a trial, see TrialScheduler; the others as of TuneConfig.
+    time_attr : str, optional
+        The metric that is the time of a trial, see TrialScheduler.
+    metric, mode : str, optional
+        As of TuneConfig.
     max_t : int
         Maximum time of a trial.
     grace_period : int

@@ -14,8 +14,10 @@ class HyperBandScheduler(MetricScheduler):
 
     Parameters
     ----------
-    time_attr, metric, mode : str, optional
-        In a sweep, the time must be "training_iteration", the number of reports; the others as of TuneConfig.
+    time_attr : str, optional
+        The metric that is the time of a trial. In a sweep, it must be "training_iteration", the number of reports.
+    metric, mode : str, optional
+        As of TuneConfig.
     max_t : int
         Maximum time of a trial.
     reduction_factor : float

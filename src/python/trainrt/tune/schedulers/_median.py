@@ -14,8 +14,10 @@ class MedianStoppingRule(MetricScheduler):
 
     Parameters
     ----------
-    time_attr, metric, mode : str, optional
-        The metric that is the time of a trial, see TrialScheduler; the others as of TuneConfig.
+    time_attr : str, optional
+        The metric that is the time of a trial, see TrialScheduler.
+    metric, mode : str, optional
+        As of TuneConfig.
     grace_period : float
         Minimum time before a trial may stop.
     min_samples_required : int

@@ -99,7 +99,7 @@ def deep_update(original: dict[Any, Any], new_dict: dict[Any, Any], new_keys_all
     subkeys, by_type, replaced = allow_new_subkey_list or (), override_all_if_type_changes or (), override_all_key_list or ()
     for key, value in new_dict.items():
         if key not in original and not new_keys_allowed:
-            raise ValueError(f"deep_update(): unknown key {key!r}; known keys: {', '.join(map(str, original))}")
+            raise ValueError(f"deep_update(): unknown key {key!r}; known keys: {', '.join(map(str, original)) or 'none'}")
         before = original.get(key)
         has_other_type = key in by_type and isinstance(value, dict) and "type" in value and value["type"] != (before or {}).get("type")
         if isinstance(before, dict) and isinstance(value, dict) and key not in replaced and not has_other_type:
