@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <thread>
 #include <utility>
@@ -136,15 +135,11 @@ class ProgramRun {
   [[noreturn]] void stop_or_fail() {
     constexpr double signal_delay_s = 0.5;  // programs and ranks get signals at about the same time
     constexpr double poll_s = 0.25;
+    await_stop(signal_delay_s);
     auto exits = gather_rank_exits(ctx_.communicator(), child());
     int first = first_failed(exits);
-    if (first < 0 || exits[static_cast<std::size_t>(first)].status.signal != SIGKILL) {  // no stop begins with SIGKILL
-      await_stop(signal_delay_s);
-      exits = gather_rank_exits(ctx_.communicator(), child());
-      first = first_failed(exits);
-    }
-    const bool is_kill = first >= 0 && exits[static_cast<std::size_t>(first)].status.is_kill();
     // the other programs may fail in the same way, but import more slowly
+    const bool is_kill = first >= 0 && exits[static_cast<std::size_t>(first)].status.is_kill();
     const bool is_permanent = first >= 0 && exits[static_cast<std::size_t>(first)].is_permanent;
     for (double left_s = is_permanent ? 3 : 1; left_s > 0 && !is_kill && !all_failed(exits); left_s -= poll_s) {
       await_stop(poll_s);
