@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -68,9 +68,12 @@ std::string_view library_of(std::string_view path) {
   return {};
 }
 
+/// Returns the content of the file; "" or a part of it if the file cannot be read, such as the maps of a process that ends.
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 template <class Value>

@@ -145,7 +145,8 @@ def a_lost_sweep_of_population_based_training_continues_with_its_clones():
     job = script.run("again")
     [(height, epoch, path), (_, other_epoch, other_path)] = result_of(job)[0]
     check("and each trial from its newest checkpoint in the store" in job.err, "the note", job)
-    equal((epoch, other_epoch, other_path), (12, 12, "trial_00001"), "reports and directory of the trials", job)
+    equal((epoch, other_epoch), (12, 12), "reports of the trials", job)
+    check(other_path.startswith("trial_00001"), f"the directory of trial 1 is {other_path}", job)
     check(path.startswith("trial_00000-") and height > 3, f"trial 0 is no clone: {path}, height {height}", job)
     check(attempts(script.runs / "sweep" / path)[-1]["first_iteration"] > 0, "the clone began again", job)
 

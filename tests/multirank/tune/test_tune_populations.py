@@ -141,7 +141,7 @@ def a_clone_starts_from_the_newest_checkpoint_of_its_donor_if_the_mirror_lacks_t
             shutil.rmtree(donor / clone["checkpoint"].split("/")[-1], ignore_errors=True)
     job = tune(config)
     check_exit(job, 0)
-    check(" does not have checkpoint_" in job.err, "no clone lacked its checkpoint", job)
+    check(" has no intact checkpoint_" in job.err, "no clone lacked its checkpoint", job)
     check_each_once(config, 6)
 
 
@@ -152,7 +152,7 @@ def a_clone_without_any_checkpoint_in_the_mirror_is_an_error():
         shutil.rmtree(path)
     job = tune(config)
     check_exit(job, USAGE)
-    check(" was a clone of trial_" in job.err and "has no checkpoint. Start a new sweep with --run.name=NAME" in job.err, "the message", job)
+    check(" was a clone of trial_" in job.err and "has no intact checkpoint with its reports. Start a new sweep with --run.name=NAME" in job.err, "the message", job)
 
 
 @test

@@ -107,7 +107,11 @@ TEST_CASE("after a recovery from a copy in memory, libraries are compared with t
   using Builds = std::map<std::string, rundir::RankTexts>;
   const test::Scratch run_dir;
   const auto save_with = [&](const std::string& bits) {
-    checkpoint::Manifest manifest{.meta = {.number = 5, .ranks = 1, .created = "2026-11-21T12:00:00Z", .bits = bits}};
+    checkpoint::Manifest manifest{
+        .meta = {.number = 5, .ranks = 1, .created = "2026-11-21T12:00:00Z", .bits = bits},
+        .shards = {{.name = checkpoint::shard_name(0),
+                    .bytes = 1,
+                    .parts = {{.rank = 0, .at = 0, .bytes = 1, .digest = std::string(32, '0')}}}}};
     io::make_directories(run_dir / checkpoint::directory_name(5));
     io::replace_file(run_dir / checkpoint::directory_name(5) + "/manifest.json", checkpoint::to_text(manifest));
   };
