@@ -1,6 +1,7 @@
 #include "trainer/saving/mirrored_artifacts.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +19,14 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* artifacts = "artifacts";
+
+/// Returns whether a program is still writing the file: ".NAME." and 16 hexadecimal digits, as _new_file.py of the Python
+/// package names a file until it is complete.
+bool is_unfinished(std::string_view name) {
+  constexpr std::size_t digits = 16;
+  if (!name.starts_with('.') || name.size() < digits + 3 || name[name.size() - digits - 1] != '.') return false;
+  return name.substr(name.size() - digits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -40,7 +49,7 @@ void MirroredArtifacts::copy_entry(checkpoint::MirroredRun& mirror, const std::s
   if (fs::is_regular_file(status)) copy_file(mirror, name);
   if (!fs::is_directory(status)) return;
   for (const auto& entry : io::list_if_exists(run_dir_ + "/" + name))
-    if (may_have_name(entry)) copy_entry(mirror, name + "/" + entry);
+    if (!is_unfinished(entry) && may_have_name(entry)) copy_entry(mirror, name + "/" + entry);
 } catch (const Error& error) {
   if (io::is_transient(error)) throw;  // every further file would wait for the storage, too
   if (!first_error_) first_error_ = std::current_exception();
