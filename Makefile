@@ -69,6 +69,7 @@ test-frameworks: test-packages all ## run unchanged scripts of frameworks from P
 	  /usr/bin/python3 tests/frameworks/pypi/run_frameworks.py $(BUILD) $(ONLY)
 	@TRAINRT_SAMPLES=all SEEDS='$(SEEDS)' RAY_EXAMPLES='$(RAY_EXAMPLES)' $(if $(TRAINRT_FRAMEWORKS),TRAINRT_FRAMEWORKS='$(TRAINRT_FRAMEWORKS)') \
 	  /usr/bin/python3 tests/frameworks/examples/test_samples.py $(BUILD) $(ONLY)
+	@TRAINRT_SAMPLES=all /usr/bin/python3 tests/frameworks/torch/test_build_torch.py $(BUILD) $(ONLY)
 
 lint: all ## run clang-tidy on src (needs the package clang-tidy-16), and the tests of tests/lint
 	@cmake -S . -B $(BUILD)-lint -G Ninja -DTRAINRT_TESTS=OFF -DTRAINRT_PCH=OFF -DCMAKE_UNITY_BUILD_BATCH_SIZE=30 $(LEAN) >/dev/null
