@@ -136,6 +136,7 @@ class LocalRun {
   batch::RestartDecision decide_after(const launch::GroupEnd& end) {
     how_ = record_end(end);
     failures_ += run_.restarts_by_ranks() + (end.exit_code == 0 ? 0 : 1);
+    count_failure_without_copy();
     const auto repeated = run_.repeated_mistake();
     batch::Situation situation{.exit_code = end.exit_code,
                                .how = how_,
@@ -154,13 +155,15 @@ class LocalRun {
     return decision;
   }
 
-  /// Updates the number of failures in a row in which no copy of the State was made. Returns whether a restart needs no
-  /// pause: after a recovery, a first failure may be a second kill, and not an error of the run.
-  bool restarts_at_once() {
+  /// Counts the failures in succession in which no copy of the State was made.
+  void count_failure_without_copy() {
     failures_without_copy_ = copies_.is_in_use() ? 0 : failures_without_copy_ + 1;
     has_copied_ = has_copied_ || copies_.is_in_use();
-    return has_copied_ && failures_without_copy_ <= 1;
   }
+
+  /// Returns whether a restart needs no pause. The first failure without a copy may be a second kill, and not an error of
+  /// the run.
+  bool restarts_at_once() const { return has_copied_ && failures_without_copy_ <= 1; }
 
   /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that
   /// another rank has recorded. Returns a phrase for messages that describes how the ranks ended. It omits the error that a

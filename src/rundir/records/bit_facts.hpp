@@ -53,8 +53,8 @@ struct BitFacts {
 };
 
 /// Returns the differences between two attempts with equal numbers of ranks, each as a clause: "the C library was 2.36 and
-/// is 2.39". Facts that are unknown in one of them are left out, and the files of
-/// libraries that a rank has not loaded in both. Files whose names differ only in the version are one file. Pure function.
+/// is 2.39". Facts that are unknown in one attempt are left out, and so are files of libraries that a rank has loaded in
+/// only one attempt. Files whose names differ only in the version count as the same file. Pure function.
 std::vector<std::string> differences(const BitFacts& before, const BitFacts& now);
 
 /// Conversion to JSON and back. bit_facts_from() throws std::exception for invalid JSON.

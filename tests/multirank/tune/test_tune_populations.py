@@ -93,7 +93,7 @@ def a_synchronous_population_has_the_same_clones_and_weights_however_its_trials_
 
 
 def lost_population(folder, name):
-    """Returns the config and the mirror of a population whose processes were killed and whose directory was removed, when the mirror had a clone's checkpoint."""
+    """Kills a population after the mirror has a checkpoint of a clone, and removes its directory. Returns the config and the mirror."""
     config = pbt_config(folder, name, loop={"step_pause": 0.004}, checkpoint={"mirror": folder / "mirror"})
     mirror = folder / "mirror" / name
     job = Job([TRAINRT, "tune", "--config", config])

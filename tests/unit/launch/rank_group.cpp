@@ -128,8 +128,8 @@ namespace {
 
 long open_files() { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); }
 
-/// In a process whose user may have 3 processes and threads: starts 2 ranks, which leaves none for the threads of this
-/// process. Returns 0 if that throws Error and leaves neither processes nor files; 77 if the user cannot be changed.
+/// Starts 2 ranks in a process whose user may have 3 processes and threads, so that this process cannot start threads.
+/// Returns 0 if that throws Error and leaves neither processes nor files; 77 if the user cannot be changed.
 int start_at_process_limit(RankGroup::Start start) {
   constexpr uid_t user = 3'141'592;  // a user without other processes
   if (setgid(user) != 0 || setuid(user) != 0) return 77;
