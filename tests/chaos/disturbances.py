@@ -113,7 +113,7 @@ def preempt(broken):
     if broken.state() != "RUNNING" or not nodes:
         return ""
     other = run(["sbatch", "--parsable", "-p", "high", "--exclusive", f"-w{','.join(nodes)}", f"-N{len(nodes)}", "--output=/dev/null", "--wrap", "sleep 1"],
-                env=broken.cluster.env)
+                env=broken.cluster.env, submits=True)
     restarts = int(broken.shown.get("Restarts", 0))
     broken.wait(lambda: broken.state() != "RUNNING" or int(broken.shown.get("Restarts", 0)) > restarts, 60, f"job {other.out.strip()} to preempt")
     return f"preempted by job {other.out.strip()}"

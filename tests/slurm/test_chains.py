@@ -25,9 +25,9 @@ def without_pauses(config):
 
 def submitted(words, output):
     """Runs a command that submits jobs; returns the jobs, which write to `output`."""
-    job = run(words, env={**CLUSTER.env, **ENV})
+    job = run(words, submits=True, env={**CLUSTER.env, **ENV})
     check(job.code == 0, f"exit {job.code}", job)
-    return [BatchJob(CLUSTER, number.split(";")[0], output, job.token) for number in job.out.split()]
+    return [BatchJob(CLUSTER, number.split(";")[0], output) for number in job.out.split()]
 
 
 def continued_by_the_next(jobs, config, output):

@@ -394,7 +394,8 @@ def a_preempted_job_saves_stops_and_is_requeued():
     run_dir = run_dir_of(config)
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config)
     running(job, run_dir)
-    other = run(["sbatch", "--parsable", "-p", "high", "--exclusive", "-N3", "--output=/dev/null", "--wrap", "sleep 2"], env=CLUSTER.env)
+    other = run(["sbatch", "--parsable", "-p", "high", "--exclusive", "-N3", "--output=/dev/null", "--wrap", "sleep 2"], env=CLUSTER.env,
+                submits=True)
     equal(other.code, 0, "exit of sbatch", other)
     job.wait_for_restart(1, timeout=90)
     end(job)

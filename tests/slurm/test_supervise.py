@@ -226,7 +226,7 @@ def attempts_without_progress_end_with_76_under_supervise_and_without_it():
     gives_up(config, NO_PROGRESS, 2, r"2 attempts in a row got no further.*max_no_progress.*submit the job again")
     # A user's script starts the step several times without supervise.
     circle = run(["sbatch", "--parsable", "-N1", "-n2", f"--output={scratch()}/out", "--wait", "--wrap",
-                  f"for i in 1 2 3; do srun --kill-on-bad-exit=0 {TRAINRT} --config {config}; c=$?; done; exit $c"], env=CLUSTER.env)
+                  f"for i in 1 2 3; do srun --kill-on-bad-exit=0 {TRAINRT} --config {config}; c=$?; done; exit $c"], env=CLUSTER.env, submits=True)
     equal(circle.code, NO_PROGRESS, "exit code of the script", circle)
     equal(len(attempts(run_dir_of(config))), 4, "attempts of both jobs", circle)
 
@@ -269,9 +269,10 @@ def a_task_of_an_array_requeues_only_itself():
     config = config_of(loop={"step_pause": 0.01})
     run_dir = run_dir_of(config)
     other = run(["sbatch", "--parsable", "--array=1-2", "-N1", "-n2", "--signal=USR1@0", "--output=/dev/null", f"--export=ALL,WORDS={config}",
-                 "--wrap", f'[ "$SLURM_ARRAY_TASK_ID" = 1 ] && exec sleep 60; exec {TRAINRT} supervise --config $WORDS'], env=CLUSTER.env)
+                 "--wrap", f'[ "$SLURM_ARRAY_TASK_ID" = 1 ] && exec sleep 60; exec {TRAINRT} supervise --config $WORDS'], env=CLUSTER.env,
+                submits=True)
     equal(other.code, 0, "exit of sbatch", other)
-    first, last = (BatchJob(CLUSTER, f"{other.out.strip()}_{task}", Path("/dev/null"), "") for task in (1, 2))
+    first, last = (BatchJob(CLUSTER, f"{other.out.strip()}_{task}", Path("/dev/null")) for task in (1, 2))
     wait_until(lambda: first.state() == last.state() == "RUNNING", 30, "both tasks to run", last)
     equal((first.show()["JobId"] != last.show()["JobId"], last.show()["JobId"]), (True, other.out.strip()), "job numbers", other)
     running(last, run_dir)

@@ -109,15 +109,15 @@ class Cluster:
     def sbatch(self, arguments, *words, script="train.sbatch", srun_args="", partition="main", cwd=None):
         """Submits jobs/train.sbatch with a config and overrides, or another script with its arguments, and returns the job."""
         output = scratch("sbatch") / "out"
-        job = run(["sbatch", "--parsable", "-p", partition, f"--output={output}", *arguments, SOURCE / "jobs" / script, *words], cwd=cwd,
+        job = run(["sbatch", "--parsable", "-p", partition, f"--output={output}", *arguments, SOURCE / "jobs" / script, *words], cwd=cwd, submits=True,
                   env={**self.env, "TRAINRT": TRAINRT, "TRAINRT_JOBS": SOURCE / "jobs", "TRAINRT_SRUN_ARGS": srun_args})
         check(job.code == 0, f"sbatch: exit {job.code}", job)
-        return BatchJob(self, job.out.strip(), output, job.token)
+        return BatchJob(self, job.out.strip(), output)
 
 
 class BatchJob:
-    def __init__(self, cluster, number, output, token):
-        self.cluster, self.id, self.output, self._token = cluster, number, output, token
+    def __init__(self, cluster, number, output):
+        self.cluster, self.id, self.output = cluster, number, output
         self._asked = 0
 
     def show(self):

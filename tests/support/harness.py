@@ -287,14 +287,15 @@ _job_numbers = itertools.count(1)  # tests may start jobs from several threads
 
 
 class Job:
-    """A program in the background, with its output in files. It is killed at the end of the test."""
+    """A program in the background, with its output in files. It is killed at the end of the test, with all processes that it started.
+    `submits`: it submits Slurm jobs, which inherit its environment and must not be killed when it ends."""
 
-    def __init__(self, command, env=None, cwd=None, trainrt=TRAINRT):
+    def __init__(self, command, env=None, cwd=None, trainrt=TRAINRT, submits=False):
         self.token = f"TRAINRT_JOB={next(_job_numbers)}.{_TOKEN}"
         self._trainrt = os.path.realpath(trainrt)
         self._folder = scratch("job")
         environment = {**_clean_environment(), **(env or {})}
-        for mark in (_TOKEN, self.token):
+        for mark in (_TOKEN,) if submits else (_TOKEN, self.token):
             environment.__setitem__(*mark.split("=", 1))
         environment["TEST_SCRATCH"] = _scratch  # for programs that need a folder of their own
         with open(self._folder / "out", "wb") as out, open(self._folder / "err", "wb") as err:
