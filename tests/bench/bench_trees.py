@@ -36,11 +36,12 @@ PARAMETERS = {"xgboost": "objective = binary:logistic\neval_metric = logloss\nma
 
 
 def lightgbm_packages():
-    """Returns the folder of Python packages that contains LightGBM, or None."""
+    """Returns a folder of Python packages from which Debian's Python, with Debian's pandas, imports LightGBM, or None."""
     root = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainrt-frameworks")
     given = [os.environ["TRAINRT_LIGHTGBM"]] if "TRAINRT_LIGHTGBM" in os.environ else []
     for folder in [*given, *root.glob("torch/lib/python3*/site-packages")]:
-        if (Path(folder) / "lightgbm").is_dir():
+        trial = subprocess.run(["/usr/bin/python3", "-c", "import lightgbm, pandas"], capture_output=True, env={**os.environ, "PYTHONPATH": str(folder)})
+        if (Path(folder) / "lightgbm").is_dir() and trial.returncode == 0:
             return str(folder)
     return None
 
@@ -202,7 +203,7 @@ def main():
         paths = other.submit(write_tables, bench.fresh("tables")).result()
     libraries = ["xgboost"] + (["lightgbm"] if LIGHTGBM else [])
     if not LIGHTGBM:
-        print("# LightGBM is left out: set TRAINRT_LIGHTGBM to a folder with LightGBM")
+        print("# LightGBM is left out: set TRAINRT_LIGHTGBM to a folder with LightGBM for Debian's NumPy and pandas")
     for library in libraries:
         trees = Trees(bench, library)
         for part in wanted:
