@@ -4,11 +4,12 @@
     make bench-start ONLY=linear     default: all parts
 
 linear  from the start of the process to the first line of the train function, without a module; peer: `mpiexec -n 2 true`
+first   from the command `trainrt -n 2` to the end of the first step of fashion_mnist with 60,000 images
 old     until the first step of a continued run with 5 or 500 old checkpoints, 300 attempts and the same reports, from the record of the
         attempt (timing.startup_s)
 torch   like linear, with the torch module
 
-With TRAINRT_TIMING=1, trainrt prints the time since the start of its process: `timing: train_function_started_s=0.123`.
+With --verbose, trainrt prints how long each part of the start took.
 """
 import json
 import re
@@ -17,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from bench import BUILD, MPIEXEC, TRAINRT, Bench, median, need, ratio, with_file
-from fashion_data import data_sections, first_samples, need_fashion_mnist
+from fashion_data import FASHION_MNIST, data_sections, first_samples, need_fashion_mnist
 from runs.old_run import grow_old
 
 LINEAR = "[train]\nfunction = linear\n[loop]\nepochs = 1\n[data.train]\nformat = synthetic\nsamples = 64\n"
@@ -26,11 +27,16 @@ LINEAR = "[train]\nfunction = linear\n[loop]\nepochs = 1\n[data.train]\nformat =
 def start_seconds(bench, name, config):
     path = with_file(bench.work / f"{name}.ini", config + f"[run]\nname = {name}\nstorage_path = {bench.fresh('runs')}\n"
                      "[checkpoint]\nevery = off\n")
-    _, output = bench.run(name, [MPIEXEC, "-n", 2, TRAINRT, "--config", path], OMP_NUM_THREADS="1", TRAINRT_TIMING="1")
-    found = re.search(r"timing: train_function_started_s=([0-9.e+-]+)", output)
+    _, output = bench.run(name, [MPIEXEC, "-n", 2, TRAINRT, "--verbose", "--config", path], OMP_NUM_THREADS="1")
+    return sum(seconds for part, seconds in parts_of(output).items() if part not in ("set-up and restore", "first step"))
+
+
+def parts_of(output):
+    """Returns {part: seconds} of the line that --verbose prints after the first step."""
+    found = re.search(r"trainrt: start: .* to the end of the first step: (.*)", output)
     if not found:
-        sys.exit(f"start: no timing line in the output of {name}:\n{output[-2000:]}")
-    return float(found.group(1))
+        sys.exit(f"start: --verbose has printed no parts of the start:\n{output[-2000:]}")
+    return {part: float(seconds) for part, seconds in re.findall(r"([^,]+?) ([0-9.]+) s(?:, |$)", found[1])}
 
 
 class OldRun:
@@ -65,6 +71,22 @@ def linear(bench):
     bench.claim("start_without_module_vs_mpiexec", ratio(figures["start_linear_s"], figures["mpiexec_true_s"]), "<=", 8)
 
 
+def first(bench):
+    if not (BUILD / "modules/torch.so").exists():
+        print("skipped: start_to_first_step_s: the torch module is not built", flush=True)
+        return
+    need_fashion_mnist()
+    sections = "[train]\nfunction = fashion_mnist\n[loop]\nepochs = 1\n" + data_sections(FASHION_MNIST)
+
+    def seconds():
+        path = with_file(bench.work / "first.ini", sections + f"[run]\nname = first\nstorage_path = {bench.fresh('runs')}\n")
+        found = parts_of(bench.run("first", [TRAINRT, "-n", 2, "--verbose", "--config", path])[1])
+        print("# " + ", ".join(f"{part} {part_s} s" for part, part_s in found.items()), flush=True)
+        return sum(found.values())
+
+    bench.claim("start_to_first_step_s", median(bench.interleaved(5, {"start_to_first_step_s": seconds})["start_to_first_step_s"]), "<=", 1.0)
+
+
 def old(bench):
     few, many = OldRun(bench, 5), OldRun(bench, 500)
     figures = bench.interleaved(7, {"first_step_with_5_checkpoints_s": few.start_seconds, "first_step_with_500_checkpoints_s": many.start_seconds})
@@ -85,7 +107,7 @@ def torch(bench):
 
 
 def main():
-    parts = {"linear": linear, "old": old, "torch": torch}
+    parts = {"linear": linear, "first": first, "old": old, "torch": torch}
     asked = sys.argv[2:] or list(parts)
     if unknown := set(asked) - set(parts):
         sys.exit(f"start: no part {', '.join(sorted(unknown))}; valid parts: {', '.join(parts)}")

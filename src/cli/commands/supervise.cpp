@@ -23,7 +23,8 @@ constexpr std::string_view supervise_usage = "supervise [--config FILE] [--secti
 constexpr Example supervise_examples[] = {{"trainrt supervise --config train.ini", "the last line of a batch script"},
                                           {"trainrt supervise -- python3 train.py", "a program, without a config"}};
 
-constexpr CommandOption supervise_options[] = {config_option, override_option, program_option, trust_owner_option};
+constexpr CommandOption supervise_options[] = {config_option, override_option, program_option, trust_owner_option,
+                                               verbose_option};
 
 constexpr ExitNote supervise_exit_codes[] = {{0, "finished"},
                                              {64, "invalid arguments, config, data or run directory"},

@@ -8,6 +8,7 @@
 #include "cli/config/program_defaults.hpp"
 #include "config/run_name.hpp"
 #include "core/environment.hpp"
+#include "core/output/start_report.hpp"
 #include "core/text/text.hpp"
 #include "rundir/storage/trust.hpp"
 #include "trainer/start/expanded_config.hpp"
@@ -38,7 +39,7 @@ std::vector<std::string> command_of(const Arguments& arguments, Options& options
 }
 
 Arguments spec_arguments(std::span<const std::string> words, const std::string& usage) {
-  static constexpr CommandOption options[] = {config_option, trust_owner_option};
+  static constexpr CommandOption options[] = {config_option, trust_owner_option, verbose_option};
   return parse_arguments(words, {.options = options, .overrides = true, .program = true, .usage = usage});
 }
 
@@ -81,7 +82,9 @@ config::RunSpec run_spec_from(Options given, const Arguments& arguments, const s
 }
 
 config::RunSpec load_run_spec(std::span<const std::string> words, const std::string& usage) {
-  return load_run_spec(spec_arguments(words, usage), usage);
+  const auto arguments = spec_arguments(words, usage);
+  if (arguments.has("verbose")) StartReport::of_process().enable();
+  return load_run_spec(arguments, usage);
 }
 
 config::RunSpec load_run_spec(const Arguments& arguments, const std::string& usage) {

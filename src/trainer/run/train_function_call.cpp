@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/output/output_capture.hpp"
 #include "core/output/output_targets.hpp"
-#include "core/process/processes.hpp"
+#include "core/output/start_report.hpp"
 #include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "trainer/ending/advice.hpp"
@@ -21,14 +20,6 @@
 namespace trainrt::trainer {
 
 namespace {
-
-/// Prints the time since the process started if environment variable TRAINRT_TIMING is set. Used by the benchmark of
-/// start-up times.
-void print_start_time() {
-  if (Environment::of_process().has("TRAINRT_TIMING"))
-    OutputCapture::write(OutputCapture::Stream::error,
-                         fmt::format("timing: train_function_started_s={:.3f}\n", seconds_since_process_start()));
-}
 
 /// Sets `output` to a capture that copies the output of this process to the rank's log and the terminal. Does nothing
 /// unless TrainCall::prints_here is true.
@@ -72,11 +63,13 @@ void call_train_function(const RunArguments& run, const RunningAttempt& attempt,
       session.stop_if_asked();  // a stop loses no work, since training has not begun
     wait_to_restart(pause_s, session);
     attempt.callbacks.start(run_info(attempt, world), session.communicator());
+    auto& report = StartReport::of_process();
+    report.end_part("run directory");
     session.prepare_datasets();
+    report.end_part("datasets");
     Context context(session);
     capture_output(output, function, attempt, world.rank);
     meter.train_function_began();
-    RankZero(world.rank).run(print_start_time);
     const watch::ExitGuard guard(run.launch);
     function.train(context);
     session.finish();

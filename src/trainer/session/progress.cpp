@@ -7,6 +7,7 @@
 
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
+#include "core/output/start_report.hpp"
 
 namespace trainrt::trainer {
 
@@ -29,6 +30,7 @@ void Progress::complete_step() {
   ++step_;
   has_stepped_ = true;
   meter_.stepped(step_);
+  StartReport::of_process().end_first_step();
   life_.progress(step_, watch::Phase::training);
   communicator_.at_step(step_);
 }
@@ -38,6 +40,7 @@ void Progress::complete_iteration(std::int64_t iteration) {
   begin_iteration(0);
   has_reported_ = true;
   meter_.reported(iteration);
+  StartReport::of_process().end_first_step();
 }
 
 bool Progress::take_stepped() { return std::exchange(has_stepped_, false); }
@@ -46,6 +49,7 @@ void Progress::complete_observation(double position, std::int64_t iteration) {
   iteration_ = iteration;
   begin_iteration(0);
   meter_.observed(position, iteration);
+  StartReport::of_process().end_first_step();
   life_.progress(step_);
   communicator_.at_step(step_);
 }

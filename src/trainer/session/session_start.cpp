@@ -8,6 +8,7 @@
 #include "checkpoint/format/names.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
+#include "core/output/start_report.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/records/same_bits.hpp"
 #include "trainer/session/session.hpp"
@@ -32,6 +33,7 @@ bool Session::restore(State& state) {
   saving_.attach(state, state.empty() ? StateKind::empty_state : StateKind::state);
   const bool restored = load();
   attempt_.meter.state_restored();
+  StartReport::of_process().end_part("set-up and restore");
   return restored;
 }
 
@@ -84,6 +86,7 @@ void Session::load_from(const State& state, const std::string& checkpoint) {
   const InPhase loading(progress_.life(), Phase::loading);
   restoring_.load(state, checkpoint);
   attempt_.meter.state_restored();
+  StartReport::of_process().end_part("set-up and restore");
 }
 
 }  // namespace trainrt

@@ -12,6 +12,7 @@
 #include "core/environment.hpp"
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
+#include "core/output/start_report.hpp"
 #include "core/rank_zero.hpp"
 #include "core/restart_help.hpp"
 #include "trainer/ending/advice.hpp"
@@ -34,9 +35,12 @@ void log_continuation(const config::RunSpec& spec, const Error& error) {
 ExitCode execute_connected(RankCommand& command, launch::Launch& launch, LoadedConfig& config) {
   auto communicator = connect_ranks(launch, config);
   share_default_name(config, *communicator);
+  auto& report = StartReport::of_process();
+  report.end_part("connection of the ranks");
   try {
     command.share_values(*communicator);
     agree_on_start(config, launch, communicator, [&] { command.prepare(*config.spec, launch.world()); });
+    report.end_part("load of the train function");
     log_ranks(launch.world(), *communicator, command.description(*config.spec));
     watch::install_crash_reports();  // after UCX, MPI and libraries of the train function, which may install handlers
     const auto code = command.execute(*config.spec, launch, *communicator);
@@ -58,6 +62,7 @@ ExitCode execute_on_ranks(RankCommand& command, const Environment& environment) 
   batch::install_stop_signals();
   fault_point("start");
   auto config = load_config([&] { return command.load_config(); });
+  StartReport::of_process().end_part("config");
   std::unique_ptr<launch::Launch> launch;
   try {
     launch = connect_to_launcher(environment, config);

@@ -55,6 +55,20 @@ def a_run_has_the_same_bits_with_n_as_with_mpiexec():
 
 
 @test
+def verbose_prints_once_how_long_each_part_of_the_start_took():
+    parts = ["start of the ranks", "process", "config", "connection of the ranks", "load of the train function", "run directory", "datasets",
+             "set-up and restore", "first step"]
+    config = linear_config(scratch(), "run", {"epochs": 2})
+    job = ended_with(start_here(config, "--verbose"), FINISHED)
+    lines = re.findall(r"^trainrt: start: ([0-9.]+) s to the end of the first step: (.*)$", job.err, re.M)
+    equal(len(lines), 1, "lines", job)
+    times = re.findall(r"([a-z -]+) ([0-9.]+) s", lines[0][1])
+    equal([name.strip() for name, _ in times], parts, "parts", job)
+    check(abs(sum(float(seconds) for _, seconds in times) - float(lines[0][0])) < 0.01, "the sum of the parts is not the total", job)
+    check("trainrt: start:" not in ended_with(start_here(config), FINISHED).err, "the times are printed without --verbose")
+
+
+@test
 def after_a_rank_is_killed_all_ranks_are_started_again():
     config = linear_config(scratch(), "run", LOOP)
     job = start_here(config)
