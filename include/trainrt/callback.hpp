@@ -63,8 +63,8 @@ class TRAINRT_API Callback {
   /// - not on a killed rank. Ranks that wait for the killed rank fail in turn and call on_failure(), unless their launcher
   ///   ends them first.
   ///
-  /// A rank that failed alone notifies rank 0 by a file on the shared storage. Rank 0 does not call on_failure() if it is
-  /// killed, or if the file is not visible to it in time.
+  /// A rank that failed alone notifies rank 0 by a file on the shared storage. Rank 0 does not call on_failure() if rank
+  /// 0 itself is killed, or if the file does not become visible on rank 0's node in time.
   virtual void on_failure(const RunFailure& /*failure*/) {}
   /// Called after the train function has ended and all checkpoints and metrics are saved. The state in `result` is
   /// "finished" or "stopped".

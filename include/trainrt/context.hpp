@@ -149,11 +149,11 @@ class TRAINRT_API Context final {
   /// Restores the position of a run, for a train function that saves files of its own by calls of report() with a
   /// directory.
   ///
-  /// Restores the number of steps, the number of reports and the positions in datasets from the newest checkpoint. Returns
-  /// true if a checkpoint existed. checkpoint() then returns the location of the train function's files, and load() reads
-  /// tensors that were passed to report(). Only reports with a directory save such a run: after a stop, all work since the
-  /// last of these reports is repeated. This also applies to a run with an empty attached State, from its first report with
-  /// a directory on.
+  /// Restores the number of steps, the number of reports and the positions in datasets from the newest checkpoint.
+  /// Returns true if a checkpoint existed. checkpoint() then returns the location of the train function's files, and
+  /// load() reads tensors that were passed to report(). Only reports with a directory save such a run: after a stop, all
+  /// work since the last of these reports is repeated. The same applies to a run with an empty attached State, from the
+  /// run's first report with a directory on.
   ///
   /// Call restore() instead of restore(state); both throw the same errors. Collective.
   bool restore();
@@ -223,8 +223,8 @@ class TRAINRT_API Context final {
   ///
   /// The call does not count as a step or report. A stop in it saves the position of the last step() or report(), so the
   /// attached State must be unchanged since then; after a restart the work since then is repeated. All ranks must make
-  /// equally many calls; if they have different numbers of batches, no more calls than the rank with the fewest batches can
-  /// make. Collective.
+  /// the same number of calls. If the ranks have different numbers of batches, every rank makes only as many calls as the
+  /// rank with the fewest batches. Collective.
   void stop_point();
 
   /// Requests that the run ends early, as finished (exit code 0). All ranks leave the train function at the same step() or

@@ -65,7 +65,7 @@ enum class Remainder : std::uint8_t {
 class TRAINRT_API Batch {
  public:
   std::size_t size() const { return indices_.size(); }  ///< number of samples in this rank's batch
-  /// for each sample of the batch, its number in the dataset
+  /// index of each sample of the batch in the dataset
   std::span<const std::uint64_t> indices() const { return indices_; }
   /// Returns the weight of this rank's mean over its batch. If each rank multiplies its mean by its weight, the mean over
   /// the ranks is the mean over all samples of the global batch. The weight is (number of samples in this rank's batch) *
@@ -209,15 +209,17 @@ class TRAINRT_API Dataset {
   /// The user's function for filter(): returns whether to keep the sample with these `values` of the chosen field, which
   /// are valid only during the call.
   using SamplePredicate = std::function<bool(const TensorView& values)>;
-  /// Keeps the samples for which `keeps` returns true for their values of field `field`, and numbers them again from 0.
+  /// Keeps the samples for which `keeps` returns true for their values of field `field`, and gives these samples new
+  /// indices from 0.
   ///
-  /// `keeps` gets the values after the transformations that config section [data.NAME] declares, but before random changes
-  /// and map(). Values of a field that varies in length have one axis. Each rank calls `keeps` once per sample, for its
-  /// part of the samples. Throws UsageError for an unknown field, and if no sample is kept. Collective.
+  /// `keeps` gets the values after the transformations that config section [data.NAME] declares, but before random
+  /// augmentation and map(). Values of a field that varies in length have one axis. Each rank calls `keeps` once per
+  /// sample, for its part of the samples. Throws UsageError for an unknown field, and if no sample is kept. Collective.
   void filter(std::string_view field, const SamplePredicate& keeps);
-  /// Keeps the samples that meet `condition`, as the key `where` of [data.NAME], and numbers them again from 0. Example:
-  /// `x > 0 and (city == "Bern" or not sold)`. A condition compares numbers, texts, fields, and elements of fields (`x[3]`)
-  /// by == != < <= > >=, and combines comparisons and fields of bool by `and`, `or`, `not` and parentheses.
+  /// Keeps the samples that meet `condition`, as the key `where` of [data.NAME] does, and gives these samples new indices
+  /// from 0. Example: `x > 0 and (city == "Bern" or not sold)`. A condition compares numbers, texts, fields, and elements
+  /// of fields (`x[3]`) by == != < <= > >=, and combines comparisons and fields of bool by `and`, `or`, `not` and
+  /// parentheses.
   ///
   /// Throws UsageError, with the position in the condition, for a syntax error, an unknown field, and a comparison of a
   /// number with a text; also if no sample is kept. Collective.
@@ -259,9 +261,9 @@ class TRAINRT_API Dataset {
   /// unknown field, for weights that are negative, infinite or NaN, and if all weights are 0. Collective.
   void draw_by_weight(std::string_view field);
   /// Applies a fitted preprocessor to the samples, in all loops over batches that begin later: after the transformations
-  /// that config section [data.NAME] declares, and before map(). Throws UsageError if the preprocessor is not fitted, if a
-  /// column that it needs is missing, if map() was called before, and if a key of the section changes values at random. Not
-  /// collective, but all ranks must make the same calls.
+  /// that config section [data.NAME] declares, and before map(). Throws UsageError if the preprocessor is not fitted, if
+  /// a column that it needs is missing, if map() was called before, and if a key of the section applies random
+  /// augmentation. Not collective, but all ranks must make the same calls.
   void preprocess(const class Preprocessor& preprocessor);
 
  private:

@@ -125,9 +125,10 @@ class TRAINRT_API State {
   /// Adds one slab of a sharded tensor: `view` holds the indices from `offset` (inclusive) to `offset + view.shape`
   /// (exclusive) of a global tensor of shape `global_shape`.
   ///
-  /// A rank may hold any number of slabs of a tensor: the rank calls slab() for each of them, with the same name, type and
-  /// `global_shape`. A rank without a slab calls slab() once with an empty view. The slabs of all ranks must cover the
-  /// tensor and may not overlap in part; several ranks may hold the same slab. Throws UsageError if a slab is out of range.
+  /// A rank may hold any number of slabs of a tensor: the rank calls slab() for each of them, with the same name, type
+  /// and `global_shape`. A rank without a slab calls slab() once with an empty view. The slabs of all ranks must cover
+  /// the tensor. Slabs must not overlap partially, but several ranks may hold the same slab. Throws UsageError if a slab
+  /// is out of range.
   TensorEntry& slab(std::string name, TensorView view, Shape offset, Shape global_shape);
   /// Adds a contiguous range in host memory, such as a std::vector<float>, as a tensor of one axis.
   template <std::ranges::contiguous_range Range>

@@ -28,8 +28,8 @@ class ReplicaCheck {
     std::int64_t equal_at = 0;  ///< last training step at which the tensor was known to be equal on all ranks
   };
 
-  /// Digests the next part of this rank's replicated tensors and returns 60 bits of the digest. The caller must compare the
-  /// number between ranks and then call conclude(). Not collective.
+  /// Digests the next part of this rank's replicated tensors and returns 60 bits of the digest as an integer. The caller
+  /// must compare this integer between ranks and then call conclude(). Not collective.
   std::int64_t next_part();
   /// Finishes the check of the part that next_part() digested at training step `step`. `alike`: true if next_part()
   /// returned the same number on all ranks. If `alike` is false, compares the complete state between ranks, returns the

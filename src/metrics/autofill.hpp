@@ -34,8 +34,9 @@ struct TimeSpent {
 /// Always:
 /// - _timestamp: Unix time in seconds
 /// - _training_iteration: number of the report, from 1
-/// - _time_this_iter_s: seconds since the last report; for the first iteration, since its first training step can have
-///   begun. The time between two attempts does not count, nor does the time of steps that a restart repeats.
+/// - _time_this_iter_s: seconds since the last report; for the first iteration, seconds since the earliest possible start
+///   of its first training step. The time between two attempts does not count, nor does the time of steps that a restart
+///   repeats.
 ///
 /// Only if `detailed` is true:
 /// - _date (local time, "2026-11-21_01-02-03"), _hostname, _node_ip, _pid

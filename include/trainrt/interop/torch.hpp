@@ -87,9 +87,9 @@ class Gradients {
   /// Begins a training step: the next backward pass overwrites the gradients, later passes of the step add to them. zero()
   /// itself writes no memory. Not collective.
   void zero();
-  /// Declares whether the following backward passes only accumulate gradients. If `only` is true, they add to the gradients
-  /// and start no reductions. If `only` is false (the state at first), the next backward pass is the last of the step and
-  /// starts the reductions; another backward pass in the same step then throws UsageError.
+  /// Declares whether the following backward passes only accumulate gradients. If `only` is true, they add to the
+  /// gradients and start no reductions. If `only` is false (the initial state), the next backward pass is the last of the
+  /// step and starts the reductions; another backward pass in the same step then throws UsageError.
   void accumulate(bool only);
   /// Replaces every gradient by its mean over the ranks. If the grad of a parameter was replaced or reset after the
   /// backward pass, throws an Error that names the parameter. Collective.

@@ -22,7 +22,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-constexpr std::size_t digits = 32;            // of an identity or a digest
+constexpr std::size_t digits = 32;            // length of an identity or a digest
 constexpr std::uint64_t slot_alignment = 64;  // bytes of a cache line
 constexpr std::uint64_t page = 4096;
 
@@ -113,7 +113,7 @@ bool CopyFile::is_in_use(int file) {
 
 void CopyFile::forget_use(int file) {
   Header found{};
-  if (pread(file, &found, sizeof found, 0) != sizeof found) return;  // no rank has made the file
+  if (pread(file, &found, sizeof found, 0) != sizeof found) return;  // the file is empty
   found.is_in_use = 0;
   static_cast<void>(pwrite(file, &found, sizeof found, 0));  // cannot fail: the memory is reserved
 }

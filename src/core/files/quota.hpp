@@ -13,7 +13,7 @@ struct Quota {
   std::uint64_t used_bytes = 0;
   std::uint64_t max_bytes = 0;  ///< hard limit; the soft limit if its grace time has expired or no hard limit is set
   std::uint64_t used_files = 0;
-  std::uint64_t max_files = 0;  ///< limit of the number of files, folders and links, chosen in the same way
+  std::uint64_t max_files = 0;  ///< limit of the number of files, folders and links; hard or soft limit as for `max_bytes`
 };
 
 /// Returns the disk quotas of this process's user, group and project on the file system of `path`, which must exist. Quotas

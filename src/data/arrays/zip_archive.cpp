@@ -98,8 +98,8 @@ ZipSpan find_directory(const InputFile& file) {
   return require_directory(file, {fields.u32(16), fields.u32(12), fields.u16(10)}, tail_offset + at, is_single);
 }
 
-/// Reads the sizes and the offset of `member` from the Zip64 extra field, as far as the member's own fields refer to it.
-/// Returns false if the extra field lacks one of them.
+/// Reads those sizes and the offset of `member` that are in the Zip64 extra field instead of the member's own fields.
+/// Returns false if the extra field lacks one of these values.
 bool read_zip64(std::string_view extra, ZipMember& member) {
   constexpr std::size_t head = 4;
   std::vector<std::uint64_t*> wanted;

@@ -118,8 +118,8 @@ void BatchesImpl::note_position() {
   dataset_->walk().set_position(last.first + (done == 0 ? 0 : last.count));
 }
 
-/// Makes batch number next_ the current batch: sets the numbers of its samples, and takes the values that were read
-/// ahead.
+/// Makes batch number next_ the current batch: sets the indices of the batch's samples, and takes the values that were
+/// read ahead.
 void BatchesImpl::take_batch() {
   if (next_ > 0 && !prefetcher_) start_prefetcher();
   const auto began_s = monotonic_seconds();
@@ -139,7 +139,7 @@ void BatchesImpl::take_batch() {
   was_ready ? dataset_->walk().add_handed_over(seconds) : dataset_->walk().add_waited(seconds);
 }
 
-/// Sets `into` to the numbers of this rank's samples in batch `number`.
+/// Sets `into` to the indices of this rank's samples in batch `number`.
 void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const {
   const auto part = part_of(number);
   into.resize(part.count);

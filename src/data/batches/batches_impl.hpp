@@ -74,9 +74,9 @@ class BatchesImpl {
   std::optional<data::EpochOrder> order_;
   std::optional<data::BatchPlan> batch_plan_;
   std::uint64_t next_ = 0;                   ///< number of the global batch that advance() takes
-  std::optional<std::uint64_t> taken_;       ///< number of batches that count as done; nullopt: all so far
+  std::optional<std::uint64_t> taken_;       ///< number of batches that count as used; nullopt: all batches taken so far
   Batch batch_;                              ///< the current batch
-  data::BatchData data_;                     ///< values of the current batch; the numbers of its samples are in batch_
+  data::BatchData data_;                     ///< values of the current batch; the indices of the samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for
   std::size_t samples_ahead_ = 0;            ///< number of samples of the batches that are read ahead
   mutable std::optional<data::ReadAhead<data::BatchData>> prefetcher_;

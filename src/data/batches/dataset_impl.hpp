@@ -42,8 +42,8 @@ class WalkState {
   using StepsIdentity = std::variant<std::string, std::uint64_t>;
 
   const Cursor& cursor() const { return cursor_; }
-  /// Sets the Cursor to that of a checkpoint. If this Cursor is inside an epoch, and the next begin() is called for this
-  /// epoch, begin() continues at its position.
+  /// Sets the Cursor to `cursor`, which was loaded from a checkpoint. If `cursor` is inside an epoch, and the next
+  /// begin() is called for the same epoch, begin() continues at the position of `cursor`.
   void restore(const Cursor& cursor, StepsIdentity steps = {});
   bool is_restored() const { return is_restored_; }  ///< true after restore(), until a range begins
   bool is_being_walked() const { return cursor_.in_progress && !is_restored_; }
@@ -58,7 +58,7 @@ class WalkState {
   void end();
 
   /// Returns and removes the batches that keep_spare() stored, so that their memory can be reused. Returns an empty list
-  /// if they are not `count` batches of `samples` samples.
+  /// unless keep_spare() stored exactly `count` batches of `samples` samples.
   std::vector<BatchData> take_spare(std::size_t samples, std::size_t count);
   void keep_spare(std::size_t samples, std::vector<BatchData> batches) { spare_ = {samples, std::move(batches)}; }
 

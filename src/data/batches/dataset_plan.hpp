@@ -39,10 +39,10 @@ enum class Effect : std::uint8_t {
 struct Step {
   struct Result {
     std::shared_ptr<const Source> source;  ///< the samples after the step
-    /// Describes everything that determines which sample has which number. Checkpoints contain this text. A position
+    /// Describes everything that determines which sample has which index. Checkpoints contain this text. A position
     /// inside an epoch can be restored only if the text is the same.
     std::string identity;
-    /// Only for Effect::thins: returns how many of the kept samples had a number below `sample` in the step's input.
+    /// Only for Effect::thins: returns the number of kept samples whose index in the step's input is less than `sample`.
     std::function<std::uint64_t(std::uint64_t sample)> count_below = {};
     std::shared_ptr<const std::vector<double>> weight_sums = nullptr;  ///< Effect::draws only: cumulative weights
   };

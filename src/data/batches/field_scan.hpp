@@ -23,17 +23,17 @@ void scan_columns(const Source& source, SkippingReader* skipping, std::uint64_t 
                   const std::function<void(std::span<const std::uint64_t> samples)>& see);
 
 /// Reads some fields of the samples `first` to `end` - 1 of a dataset before its first epoch, and calls `see` for each
-/// sample. If plan.skipping is set, leaves out samples that cannot be read. `fields` are numbers of fields of plan.source.
-/// `values` has one tensor per field, which has the shape of one sample. For a field that varies in length, the shape is
-/// [number of values]. The tensors are valid during the call. `step_name` is for the progress message that is logged once
-/// a minute.
+/// sample. If plan.skipping is set, leaves out samples that cannot be read. `fields` are indices of fields in
+/// plan.source->fields(). `values` has one tensor per field, which has the shape of one sample. For a field that varies
+/// in length, the shape is [number of values]. The tensors are valid during the call. `step_name` is for the progress
+/// message that is logged once a minute.
 void scan_fields(const DatasetPlan& plan, std::span<const std::size_t> fields, const std::string& step_name,
                  std::uint64_t first, std::uint64_t end,
                  const std::function<void(std::uint64_t sample, std::span<const TensorView> values)>& see);
 
-/// Calls `number_of` with the values of field `field` for each sample, and returns the resulting numbers. Each rank reads
-/// its share of the samples, and all ranks get all numbers. A sample that cannot be read and is skipped has the number 0.
-/// Collective over plan.team.
+/// Calls `number_of` with the values of field `field` for each sample, and returns the results, by index of the sample.
+/// Each rank reads its share of the samples, and all ranks get all results. For a sample that cannot be read and is
+/// skipped, the result is 0. Collective over plan.team.
 std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t field, const std::string& step_name,
                                            const std::function<std::int64_t(const TensorView& values)>& number_of);
 

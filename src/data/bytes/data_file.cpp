@@ -23,7 +23,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t max_list_bytes = 256 << 20;  // of an @FILE
+constexpr std::uint64_t max_list_bytes = 256 << 20;  // maximum size of the list in an @FILE
 
 [[noreturn]] void reject_source(const std::string& source, const std::string& why) {
   throw UsageError(fmt::format("source '{}' {}", source, why));

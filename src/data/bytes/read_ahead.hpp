@@ -18,7 +18,7 @@ namespace trainrt::data {
 /// Number of threads and memory limits of a ReadAhead.
 struct ReadAheadLimits {
   int threads = 1;        ///< number of threads, > 0
-  std::size_t items = 2;  ///< maximum number of items that are read or being read and not yet taken, > 0
+  std::size_t items = 2;  ///< maximum number of items that are being read, or were read and not yet taken by next(), > 0
   /// Number of consecutive items (a run) that a thread reads before it waits again, > 0, <= items. A larger number suits
   /// items that are read in a short time, because threads are then woken up less often.
   std::size_t run = 1;

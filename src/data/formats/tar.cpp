@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t max_bytes_per_call = 8 << 20;  // maximum size of the entries that one call reads
 constexpr std::uint64_t max_gap = 4 << 10;  // maximum number of bytes between two entries that are read in one piece
 
-/// Reads the entries of a field by the numbers of their samples. Any threads may read at the same time.
+/// Reads the entries of a field by the indices of their samples. Several threads may read at the same time.
 class TarEntries {
  public:
   TarEntries(std::shared_ptr<const InputFile> archive, std::shared_ptr<const TarSamples> samples, bool keep)
@@ -66,7 +66,7 @@ class TarEntries {
   template <class Take>
   std::size_t read_some(std::size_t field, std::span<const std::uint64_t> samples, std::size_t first,
                         const Take& take) const {
-    std::vector<std::size_t> begins;  // where each entry begins in the buffer
+    std::vector<std::size_t> begins;  // offset of each entry in the buffer
     std::vector<Piece> pieces;
     std::size_t bytes = 0, count = 0;
     for (; first + count < samples.size() && (count == 0 || bytes < max_bytes_per_call); ++count) {

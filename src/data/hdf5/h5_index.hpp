@@ -51,7 +51,7 @@ struct H5Piece {
   Kind kind = Kind::missing;
   std::uint64_t rows = 0;
   std::size_t in = 0;        ///< kinds file, library: number of the file; chunks: number of the table
-  std::uint64_t first = 0;   ///< kind file: offset of the first row in bytes; others: its number in the dataset
+  std::uint64_t first = 0;   ///< kind file: offset of the first row in bytes; others: index of the first row in the dataset
   std::size_t swapped = 1;   ///< kind file: size in bytes of values that must be byte-swapped; 1: no swap
   std::string dataset = {};  ///< kind library
   std::string values = {};   ///< kind kept: the values of all rows; kind missing: the fill value

@@ -129,7 +129,7 @@ H5Resolver::Pieces H5Resolver::resolve(std::size_t number, const std::string& da
 }
 
 H5Resolver::Pieces H5Resolver::resolve_external(std::size_t file, const io::H5Table& table, std::uint64_t row_elements) {
-  std::vector<std::size_t> numbers;  // all names are checked first, also if the HDF5 library reads the dataset then
+  std::vector<std::size_t> numbers;  // the names of all files are checked, even if the HDF5 library will read the dataset
   for (const auto& part : table.external) numbers.push_back(add_file(path_of(file, part.file)));
   const auto row_bytes = row_elements * size_of(table.dtype);
   auto left = rows_of(table, row_elements);

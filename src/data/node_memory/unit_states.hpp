@@ -13,7 +13,7 @@ class UnitStates {
  public:
   /// Returns the size of the states.
   static std::size_t bytes(const UnitLayout& layout);
-  /// Initializes the states in zeroed memory. One process calls it, before any process uses them.
+  /// Initializes the states in zeroed memory. One process must call make() before any process uses the states.
   static void make(std::byte* memory, const UnitLayout& layout);
 
   /// Uses the states in `memory`, which must outlive this object.

@@ -36,9 +36,10 @@ class Columnwise : public Preprocessing {
   /// Adds the results of the fit for column number `at` of columns() to a JSON object.
   virtual void add_stats(std::size_t, const Statistic&, nlohmann::json&) const {}
 
-  /// output() returns type and shape of the output of column number `at`; the name of the returned field is not used. By
-  /// default, it is one number per sample: f32 for an f32 column, otherwise f64. convert() computes the values of this
-  /// output and stores them in `to`, which has no values before. require() has accepted the field `from` or `from.field`.
+  /// output() returns the type and shape of the output of column number `at`; the name of the returned field is not used.
+  /// By default, the output is one number per sample: f32 for an f32 column, otherwise f64. convert() computes the values
+  /// of this output and stores them in `to`, which has no values before. require() has accepted the field `from` or
+  /// `from.field`.
   virtual Dataset::Field output(std::size_t at, const Dataset::Field& from) const;
   virtual void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const = 0;
 

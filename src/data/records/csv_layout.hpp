@@ -34,7 +34,7 @@ struct CsvColumn {
   ValueType type;
   bool is_read = false;
   bool must_fit = false;   ///< the type f64 was inferred: an integer that f64 would round is an error
-  std::size_t field = 0;   ///< number of the field
+  std::size_t field = 0;   ///< index of the field
   std::size_t offset = 0;  ///< offset of the column's value in a sample of the field, in bytes
 
   static auto packed_members(auto& self) {

@@ -10,7 +10,7 @@
 namespace trainrt::data {
 
 // The functions Format::probe and Format::open of the formats csv, jsonl and text. In these formats, each row or line is
-// a sample.
+// a sample. `keep`: the source keeps its values in memory, as in Format::open.
 
 /// Limits the part of a file from which probing infers types. Probing finds the rows of the complete file. Tests use
 /// smaller limits.

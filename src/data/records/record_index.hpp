@@ -41,7 +41,7 @@ class RecordIndex {
   void note(const Entry& entry);
 
   std::uint64_t spacing_;
-  std::uint64_t next_ = 0;      ///< offset from which the next record is stored
+  std::uint64_t next_ = 0;      ///< the next record at or after this offset is stored
   std::vector<Entry> entries_;  ///< the last entry is the end
 };
 

@@ -62,7 +62,7 @@ inline std::vector<std::uint64_t> ends_of(const std::vector<std::int64_t>& sizes
   return ends;
 }
 
-/// Returns the number of the part that contains `position`. Precondition: `position` is below the end of the last part.
+/// Returns the index of the part that contains `position`. Precondition: `position` is below the end of the last part.
 inline std::size_t part_at(const std::vector<std::uint64_t>& ends, std::uint64_t position) {
   return static_cast<std::size_t>(std::ranges::upper_bound(ends, position) - ends.begin());
 }

@@ -27,7 +27,7 @@ struct FileContent {
   std::vector<Dataset::Field> fields;
   std::string index;  ///< data for Format::open() in the format's own encoding, so that not every rank scans the file
   Reading reading = Reading::by_field;
-  std::uint64_t together = 1;          ///< number of consecutive samples that are read together: of a chunk
+  std::uint64_t together = 1;          ///< number of consecutive samples that are read together, as a chunk
   std::vector<DataFile> sources = {};  ///< other files that the file refers to and that contain values of its samples
   std::string remark = {};             ///< additional information that `trainrt check` prints
   std::vector<ChecksummedRange> checksums = {};  ///< byte ranges of which Format::open() may read parts

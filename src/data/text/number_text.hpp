@@ -31,7 +31,7 @@ inline std::uint64_t eight_bytes(const char* at) {
 }
 
 /// Reads the real number in [begin, end) if it has the most common form: at most eight digits and a point, without a
-/// sign. Returns false, without reading, for any other form.
+/// sign. Returns false and leaves `value` unchanged for any other form.
 inline bool read_short_real(const char* begin, const char* end, double& value) {
   constexpr std::uint64_t points = 0x2E2E2E2E2E2E2E2E, ones = 0x0101010101010101, highs = 0x8080808080808080;
   const auto length = static_cast<std::size_t>(end - begin);

@@ -62,7 +62,7 @@ class FieldMaps {
   /// field if a value is invalid.
   FieldMaps(Fields fields, PluginTable<Transform> table, const Options& options);
 
-  /// Returns the number of the field `name`. Throws UsageError if it does not exist, or if its samples vary in length.
+  /// Returns the index of the field `name`. Throws UsageError if it does not exist, or if its samples vary in length.
   std::size_t find(std::string_view name) const;
   /// Adds a change of field number `field`. Changes with the same name draw the same random numbers for a sample, even
   /// for different fields. For example, an image and its mask are flipped together.

@@ -24,8 +24,8 @@ struct Inflated {
 };
 
 /// Decompresses `in` with zlib until `max_bytes` bytes were decompressed or the data end, and keeps the first bytes in
-/// `out`. The end of the data must be reached to verify the checksum of gzip. Throws Error, with a message such as "its
-/// compressed data cannot be decompressed", if the data are damaged or a checksum differs.
+/// `out`. The checksum of gzip is verified only if the end of the data is reached. Throws Error, with a message such as
+/// "its compressed data cannot be decompressed", if the data are damaged or a checksum differs.
 Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes);
 
 /// Returns the next piece of compressed data, or an empty span at their end. The piece must be valid until the next call.

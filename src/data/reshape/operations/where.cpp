@@ -14,7 +14,7 @@ namespace {
 
 /// Determines which samples a filter keeps. Created for samples with certain fields.
 struct Condition {
-  std::vector<std::size_t> fields;  ///< numbers of the fields whose values `keeps` gets
+  std::vector<std::size_t> fields;  ///< indices of the fields whose values `keeps` gets
   std::function<bool(std::span<const TensorView>)> keeps;
 };
 
