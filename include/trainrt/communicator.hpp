@@ -112,7 +112,7 @@ class TRAINRT_API Communicator {
   /// Copies the parts of all ranks, in rank order, into `output`. `part` holds this rank's counts[rank()] elements, which
   /// may have any type. Throws UsageError unless the sum of `counts` is output.count.
   void all_gather(const void* part, std::span<const std::size_t> counts, Buffer output, std::string_view name = {});
-  /// Gathers the `bytes` of every rank and returns them in rank order. Their lengths may differ between ranks.
+  /// Gathers the `bytes` of every rank and returns them in rank order. The lengths may differ between ranks.
   std::vector<std::string> all_gather(std::string_view bytes);
 
   /// Copies the elements of rank `root`'s buffer, of any type, into the buffers of all ranks. Throws UsageError for an

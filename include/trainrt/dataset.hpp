@@ -60,8 +60,8 @@ enum class Remainder : std::uint8_t {
 /// A batch of samples of this rank. The values are copies, valid until the next batch is taken from the same loop.
 ///
 /// The values of a field are read at the first call for that field; in later batches the field is read ahead in the
-/// background. No function is collective. Only the thread that runs the train function may call functions of a Batch. Those
-/// that return values throw Error if the data source cannot be read, or if a later batch was taken.
+/// background. No function is collective. Only the thread that runs the train function may call functions of a Batch.
+/// Functions that return values throw Error if the data source cannot be read, or if a later batch was taken.
 class TRAINRT_API Batch {
  public:
   std::size_t size() const { return indices_.size(); }  ///< number of samples in this rank's batch
@@ -183,9 +183,9 @@ class TRAINRT_API Dataset {
   /// Returns the epoch with the given number, from 0. Each epoch of a shuffled dataset has its own order of samples. Not
   /// collective.
   Epoch epoch(std::int64_t number) const { return Epoch(impl_, number); }
-  /// Returns the number of the epoch with which training has to continue. It is the epoch in which the restored checkpoint
-  /// was saved; otherwise the epoch after the last one that was begun, in this attempt or an earlier one; 0 in a new run.
-  /// Not collective.
+  /// Returns the number of the epoch with which training has to continue. If the restored checkpoint was saved inside an
+  /// epoch, it is that epoch. Otherwise it is the epoch after the last one that was begun, in this attempt or an earlier
+  /// one. In a new run it is 0. Not collective.
   std::int64_t next_epoch() const;
   /// The name, type and shape of one field of a sample.
   struct Field {
@@ -206,8 +206,8 @@ class TRAINRT_API Dataset {
   /// Several threads may call `function` at the same time. Throws UsageError for a field that is unknown or varies in
   /// length. Not collective, but all ranks must make the same calls.
   void map(std::string_view field, Field made, SampleFunction function);
-  /// The user's function for filter(): returns whether to keep the sample with these `values` of the chosen field, which
-  /// are valid only during the call.
+  /// The user's function for filter(): returns whether to keep a sample. `values` are the sample's values of the chosen
+  /// field; they are valid only during the call.
   using SamplePredicate = std::function<bool(const TensorView& values)>;
   /// Keeps the samples for which `keeps` returns true for their values of field `field`, and gives these samples new
   /// indices from 0.
@@ -228,8 +228,8 @@ class TRAINRT_API Dataset {
   /// to `made`.
   using FlatFunction = std::function<void(const TensorView& values, std::vector<std::byte>& made)>;
   /// Replaces each sample by any number of new samples. `function` gets the sample's values of field `field`, as in
-  /// filter(), and appends the new samples' values of this field, of the type and shape of `made` (the name in `made` is
-  /// ignored). Each new sample repeats the other fields of the original sample.
+  /// filter(), and appends the values that this field has in the new samples. `made` has their type and shape; the name
+  /// in `made` is ignored. Each new sample repeats the other fields of the original sample.
   ///
   /// `function` is called again whenever samples are read, on any thread, and must then append the same bytes. Throws
   /// UsageError for an unknown field, and if no new sample results. Collective.
@@ -250,11 +250,11 @@ class TRAINRT_API Dataset {
   };
   /// Replaces the samples by windows of consecutive samples, such as sequences of a time series.
   ///
-  /// Each field gets the shape [length, ...]. With `windows.within`, a window contains only samples with the same value of
-  /// that field, in their order, even if samples with other values are between them; the field keeps its shape. With
-  /// `windows.pad`, every sample is in a window (if stride <= length), and the new field `count` (i32) has the number of
-  /// real samples in each window. Throws UsageError for a field that varies in length, and if no window results.
-  /// Collective.
+  /// Each field gets the shape [length, ...]. If `windows.within` names a field, a window contains only samples with the
+  /// same value of that field. These samples keep their order, but need not be adjacent in the dataset. The field
+  /// `windows.within` keeps its shape. With `windows.pad`, every sample is in a window (if stride <= length), and the new
+  /// field `count` (i32) has the number of real samples in each window. Throws UsageError for a field that varies in
+  /// length, and if no window results. Collective.
   void window(const Windows& windows);
   /// Draws the samples of each epoch at random, with replacement, in proportion to their value of field `field` (PyTorch:
   /// WeightedRandomSampler). An epoch still has size() samples. Uses 8 bytes of memory per sample. Throws UsageError for an

@@ -80,9 +80,9 @@ struct TensorEntry {
   /// last report. Returns *this.
   ///
   /// If a checkpoint is loaded on the number of ranks that saved it, each rank loads its own part of the sum. On another
-  /// number of ranks n, rank r loads the sum of the parts of ranks r, r + n, r + 2n, ... (zeros if these ranks did not
-  /// exist), so that the sum over all ranks is unchanged. Throws UsageError for types other than f64, f32, f16, bf16, i64
-  /// and i32.
+  /// number of ranks n, rank r loads the sum of the parts of ranks r, r + n, r + 2n, ... or zeros if these ranks did not
+  /// exist. The sum over all ranks is therefore unchanged. Throws UsageError for types other than f64, f32, f16, bf16,
+  /// i64 and i32.
   TRAINRT_API TensorEntry& part_of_sum();
 };
 

@@ -78,8 +78,8 @@ class MirroredRun {
   /// than 64 MiB.
   std::string text_of(const std::string& name) const;
 
-  /// Returns unfinished multipart uploads of checkpoint files in the storage. They remain if a process is killed during an
-  /// upload.
+  /// Returns unfinished multipart uploads of checkpoint files in the storage. An upload stays unfinished if its process
+  /// is killed.
   std::vector<io::UnfinishedUpload> unfinished_uploads() const;
   void abort_upload(const io::UnfinishedUpload& upload) { storage_->abort_upload(upload); }
 

@@ -123,11 +123,11 @@ class Gradients {
 /// Collective.
 void broadcast_model(Communicator& communicator, TorchModel model);
 
-// attach_model() and attach_optimizer() add a model or an optimizer to a State, as views: no tensor is copied, and loading
-// a checkpoint writes into the model and the optimizer, which must live until the train function returns. Names in the
-// State consist of the prefix and torch's name with '/' for '.': "model/fc1/weight". Tensors must be contiguous, in host or
-// GPU memory, and of a type that DType has; otherwise the functions throw a UsageError that names the tensor. They are not
-// collective.
+// attach_model() and attach_optimizer() add a model or an optimizer to a State, as views: no tensor is copied. Loading a
+// checkpoint writes into the model and the optimizer, which must therefore live until the train function returns. Names
+// in the State consist of the prefix and torch's name with '/' for '.': "model/fc1/weight". Tensors must be contiguous,
+// in host or GPU memory, and of a type that DType has; otherwise the functions throw a UsageError that names the tensor.
+// They are not collective.
 
 /// Adds the model's parameters as replicated tensors, and its buffers as per_rank tensors, because buffers such as
 /// BatchNorm's running statistics differ between ranks.

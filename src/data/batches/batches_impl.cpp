@@ -146,8 +146,8 @@ void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t
   order_->list(part.first, into);
 }
 
-/// Starts to read batches ahead. Their number depends on the size of the current batch, which must exist, and on the
-/// plan's memory.
+/// Starts to read batches ahead. The number of these batches depends on the size of the current batch and on the plan's
+/// memory. Precondition: a current batch exists.
 void BatchesImpl::start_prefetcher() {
   const bool any_asked = std::any_of(is_asked_.begin(), is_asked_.end(), [](const auto& asked) { return asked.load(); });
   if (plan_->threads == 0 || plan_->source->is_resident() || !any_asked) return;

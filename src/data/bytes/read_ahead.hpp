@@ -24,8 +24,8 @@ struct ReadAheadLimits {
   std::size_t run = 1;
 };
 
-/// Reads numbered items, such as batches, before they are used. Its own threads read several items at the same time.
-/// The items are returned in the order of their numbers. Only one thread may call the functions.
+/// Reads numbered items, such as batches, before they are used. The threads of a ReadAhead read several items at the same
+/// time. next() returns the items in the order of their numbers. Only one thread may call the functions.
 template <class Item>
 class ReadAhead {
  public:

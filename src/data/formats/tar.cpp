@@ -168,7 +168,7 @@ class TarSource final : public Source {
 
  private:
   /// Returns the header of the first array of a field. The result is empty if this array does not have the type and shape
-  /// of the field. This error is reported, or skipped with on_error = skip, when the sample is read.
+  /// of the field. When the sample is read, the mismatch is an error, or the sample is skipped with on_error = skip.
   KnownNpy first_npy(std::size_t field) const {
     KnownNpy known;
     constexpr std::uint64_t first = 0;

@@ -36,7 +36,7 @@ class MixedOrder {
   std::uint64_t sample_of(std::size_t part, std::uint64_t number) const;
   Permutation pass(std::size_t part, std::uint64_t number) const;
 
-  /// A pass uses each sample of a source once. These are the passes through one source that overlap the epoch.
+  /// The passes through one source that overlap the epoch. A pass uses each sample of the source once.
   struct Passes {
     std::uint64_t first = 0;
     std::vector<Permutation> prepared;  ///< empty if there are more than max_prepared

@@ -39,7 +39,7 @@ class RecordSource final : public Source {
   std::shared_ptr<const RecordFile> records_;
   std::vector<Dataset::Field> fields_;
   RecordDecoder decoder_;
-  std::vector<Column> kept_;  ///< columns by the number of the field
+  std::vector<Column> kept_;  ///< columns by the index of the field
 };
 
 }  // namespace trainrt::data

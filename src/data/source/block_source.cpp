@@ -118,7 +118,7 @@ void BlockSource::read_block(std::size_t field, std::uint64_t number, std::promi
   }
 }
 
-/// Adds the blocks with these numbers to `into`. Reads the blocks that no other thread is reading, then waits for the
+/// Adds the blocks with the given numbers to `into`. Reads the blocks that no other thread is reading, then waits for the
 /// others.
 void BlockSource::load(std::size_t field, std::vector<std::uint64_t> numbers, Blocks& into) const {
   std::ranges::sort(numbers);

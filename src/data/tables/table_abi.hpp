@@ -96,8 +96,8 @@ class TableEncoder {
   /// Encodes `count` rows. `columns` has one column for each field. `first` is the number of the first row, for messages.
   /// Any thread may call encode(). Throws UsageError for a value that such a file cannot hold.
   virtual EncodedBlock encode(std::uint64_t first, std::uint64_t count, std::span<const Column> columns) const = 0;
-  /// Adds an encoded block. Its values are at `offset` in the file. `notes` are the EncodedBlock::notes of the block.
-  /// Blocks must be added in the order of the rows. Throws Error if the notes are damaged.
+  /// Adds an encoded block. The values of the block are at `offset` in the file. `notes` are the EncodedBlock::notes of
+  /// the block. Blocks must be added in the order of the rows. Throws Error if the notes are damaged.
   virtual void add(std::span<const std::byte> notes, std::uint64_t offset) = 0;
   virtual std::vector<std::byte> finish() = 0;
 };

@@ -22,8 +22,8 @@ struct TokenType {
   DType widened() const;
 };
 
-/// A file of token ids. It is a flat file, or a .npy file with one axis of integers. Any threads may read it at the
-/// same time.
+/// A file of token ids. The file is a flat file, or a .npy file with one axis of integers. Several threads may read at
+/// the same time.
 class TokenFile {
  public:
   /// `type` is u8, u16, u32, i32 or i64. "" means u16 for a flat file; for a .npy file it means the type in the header.

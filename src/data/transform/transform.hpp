@@ -89,7 +89,7 @@ class FieldMaps {
   };
   Fields before_;                         ///< the fields of the source
   Fields fields_;                         ///< the fields after all changes
-  std::vector<std::vector<Step>> steps_;  ///< steps by the number of the field
+  std::vector<std::vector<Step>> steps_;  ///< steps by the index of the field
 };
 
 /// Returns `source` with the changes that the keys of transform_table() request. Returns `source` itself if they request

@@ -22,8 +22,8 @@ class FencedOff : public Error {
 /// No change by a fenced-off owner takes effect. The cases:
 /// - A rename(2) that looks up the private directory after fence_off() has renamed it fails with ENOENT.
 /// - A rename(2) that has looked up the private directory before, and is executed later, does not find its file, because
-///   fence_off() renames all files in the private directory. It cannot move anything into the private directory either,
-///   because fence_off() removes that directory.
+///   fence_off() renames all files in the private directory. Such a rename cannot move anything into the private
+///   directory either, because fence_off() removes that directory.
 /// - A rename(2) that is executed before fence_off() returns is visible to the new owner, which reads the directory
 ///   afterwards.
 /// - A file descriptor that is still open refers to a file that has been replaced and has no name.

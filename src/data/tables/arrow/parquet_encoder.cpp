@@ -1,6 +1,6 @@
 // Each block is encoded in memory as a Parquet file with one row group. The footer of this file contains the offsets of
-// the columns. The footer of the complete file is made from the footers of the blocks. Their offsets are increased by
-// the position of the block in the complete file.
+// the columns. The footer of the complete file is made from the footers of the blocks. In this footer, the offsets of
+// each block are increased by the position of the block in the complete file.
 #include <cstring>
 #include <limits>
 #include <map>
