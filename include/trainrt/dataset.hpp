@@ -153,8 +153,8 @@ class TRAINRT_API Epoch {
   /// Throws UsageError if `batch_size` is 0. Not collective.
   Batches batches(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
   /// Returns `count` samples from position `first` of the epoch's order on, each once, in batches of `batch_size`. The
-  /// samples do not depend on the number of ranks or on this rank: for code that fills one contiguous part of a matrix per
-  /// rank.
+  /// samples do not depend on the number of ranks or on this rank. Use range() in code that fills one contiguous part of
+  /// a matrix per rank.
   ///
   /// Checkpoints do not store the position of a loop over these batches. Throws UsageError if the dataset has too few
   /// samples or `batch_size` is 0. Not collective.
@@ -170,9 +170,9 @@ class TRAINRT_API Epoch {
 /// All ranks share one global order of the samples. Copies of a Dataset refer to the same dataset. Only the thread that
 /// runs the train function may call functions of a Dataset.
 ///
-/// filter(), flat_map(), pack(), window() and draw_by_weight() replace the samples. They must be called before the
-/// first epoch, in the same way after a restart; they throw UsageError while a loop over batches runs. If a function that
-/// the user passes throws an exception, collective calls throw the exception on all ranks.
+/// filter(), flat_map(), pack(), window() and draw_by_weight() replace the samples. Call them before the first epoch, and
+/// make the same calls after a restart. They throw UsageError while a loop over batches runs. If a function that the user
+/// passes throws an exception, collective calls throw the exception on all ranks.
 class TRAINRT_API Dataset {
  public:
   explicit Dataset(std::shared_ptr<class DatasetImpl> impl) : impl_(std::move(impl)) {}
@@ -224,8 +224,8 @@ class TRAINRT_API Dataset {
   /// Throws UsageError, with the position in the condition, for a syntax error, an unknown field, and a comparison of a
   /// number with a text; also if no sample is kept. Collective.
   void filter(std::string_view condition);
-  /// The user's function for flat_map(): appends the bytes of any number of new samples, made from one sample's `values`,
-  /// to `made`.
+  /// The user's function for flat_map(): makes any number of new samples from one sample's `values`, and appends the
+  /// bytes of the new samples to `made`.
   using FlatFunction = std::function<void(const TensorView& values, std::vector<std::byte>& made)>;
   /// Replaces each sample by any number of new samples. `function` gets the sample's values of field `field`, as in
   /// filter(), and appends the values that this field has in the new samples. `made` has their type and shape; the name

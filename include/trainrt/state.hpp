@@ -113,10 +113,10 @@ struct FileEntry {
 
 /// A list of named views of everything that a checkpoint holds: tensors, small values and files.
 ///
-/// A State neither copies nor owns its data: the memory to which the entries refer must stay at its address until the train
-/// function returns. Names are UTF-8 paths such as "model/w". They must be unique, and no name may be a folder of another;
-/// the folder "trainrt" is reserved. Invalid names and shapes throw UsageError. Not thread-safe. No function is collective,
-/// but all ranks must add the same entries to the State that they pass to Context::restore().
+/// A State neither copies nor owns its data: the memory to which the entries refer must stay at its address until the
+/// train function returns. Names are UTF-8 paths such as "model/w". Names must be unique, no name may be a folder of
+/// another name, and the folder "trainrt" is reserved. Invalid names and shapes throw UsageError. Not thread-safe. No
+/// function is collective, but all ranks must add the same entries to the State that they pass to Context::restore().
 class TRAINRT_API State {
  public:
   /// Adds a tensor of at most 32 axes. The tensor is replicated (equal on all ranks), unless a function of the returned

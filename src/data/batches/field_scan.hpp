@@ -16,8 +16,8 @@ inline std::span<const std::byte> sample_of(const Column& column, const Dataset:
 }
 
 /// Reads the samples `first` to `end` - 1 of `source`, in this order, about `max_bytes` bytes and at most `max_samples`
-/// samples at a time. Calls `see` each time; `columns` then have the values of `samples`. If `skipping` is not nullptr,
-/// leaves out samples that cannot be read.
+/// samples at a time. Calls `see` after each read; during the call, `columns` contain the values of `samples`, the
+/// argument of `see`. If `skipping` is not nullptr, leaves out samples that cannot be read.
 void scan_columns(const Source& source, SkippingReader* skipping, std::uint64_t first, std::uint64_t end,
                   std::uint64_t max_bytes, std::uint64_t max_samples, std::vector<Column>& columns,
                   const std::function<void(std::span<const std::uint64_t> samples)>& see);

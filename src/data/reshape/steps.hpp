@@ -25,14 +25,14 @@ Step filter_step(const std::string& field, const Dataset::SamplePredicate& keeps
 /// Unknown fields, and types that cannot be compared, are found later by the step's fields(), which throws UsageError.
 Step where_step(const std::string& condition);
 
-/// Returns the step of Dataset::flat_map(). It keeps 8 bytes per sample of its input.
+/// Returns the step of Dataset::flat_map(). The step keeps 8 bytes in memory per sample of its input.
 Step flat_map_step(const std::string& field, const Dataset::Field& made, const Dataset::FlatFunction& function);
 
-/// Returns the step of Dataset::pack(). It keeps 8 bytes per sample of its input.
+/// Returns the step of Dataset::pack(). The step keeps 8 bytes in memory per sample of its input.
 Step pack_step(const std::string& field, std::uint64_t length, std::optional<std::int64_t> separator);
 
-/// Returns the step of Dataset::window(). If the samples are grouped, it keeps 8 bytes per sample of its input, unless
-/// the samples of each group are consecutive.
+/// Returns the step of Dataset::window(). If the samples are grouped, the step keeps 8 bytes in memory per sample of its
+/// input, unless the samples of each group are consecutive.
 Step window_step(const Dataset::Windows& windows);
 
 /// Returns the step of Dataset::draw_by_weight().

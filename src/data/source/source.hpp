@@ -46,7 +46,8 @@ inline std::vector<std::uint64_t> consecutive(std::uint64_t first, std::uint64_t
   return numbers;
 }
 
-/// For each of `fields` fields, returns its column in `columns`, or nullptr if the field is not requested.
+/// Returns one pointer per field: the field's column in `columns`, or nullptr if the field is not requested. `fields` is
+/// the number of fields.
 inline std::vector<Column*> requested_columns(std::span<Column> columns, std::size_t fields) {
   std::vector<Column*> found(fields, nullptr);
   for (auto& column : columns)

@@ -43,7 +43,7 @@ struct VectorField {
   std::string name;  ///< "" if the key is not set
   DType dtype = DType::f32;
 };
-/// Parses the key `vector`: "x" or "x: f64". Throws UsageError that quotes a type that is not numeric.
+/// Parses the key `vector`: "x" or "x: f64". Throws UsageError, which quotes the type, if the type is not numeric.
 VectorField vector_field(const std::string& text);
 
 /// The kind of a value in a text file. A type is inferred from the kinds of all values.

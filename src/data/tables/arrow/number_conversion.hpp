@@ -53,7 +53,7 @@ void require_exact(From value, std::uint64_t row) {
   }
 }
 
-/// Converts a value. Returns false if it does not fit the type.
+/// Converts `value` to type To and stores it in `to`. Returns false if To cannot represent the value.
 template <class From, class To>
 bool convert(From value, To& to) {
   if constexpr (std::is_same_v<From, Half>) {
