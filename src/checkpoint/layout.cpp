@@ -99,7 +99,7 @@ class RowDealer {
       if (writer_ + 1 < load_.size()) {
         const auto room =
             static_cast<std::int64_t>((std::max(level_, load_[writer_]) - load_[writer_] + row_bytes / 2) / row_bytes);
-        if (room < min_rows) {  // this rank has enough bytes to write
+        if (room < min_rows) {  // this rank already writes enough bytes
           ++writer_;
           continue;
         }

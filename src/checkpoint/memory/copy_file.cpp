@@ -23,7 +23,7 @@ namespace trainrt::checkpoint {
 namespace {
 
 constexpr std::size_t digits = 32;            // length of an identity or a digest
-constexpr std::uint64_t slot_alignment = 64;  // bytes of a cache line
+constexpr std::uint64_t slot_alignment = 64;  // size of a cache line in bytes
 constexpr std::uint64_t page = 4096;
 
 std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
@@ -86,7 +86,7 @@ std::optional<CopyLayout> CopyFile::layout_of(int file, int ranks) {
 void CopyFile::make(int file, const CopyLayout& layout) {
   const auto size = layout.file_bytes();
   const auto fail = [&](int code) {
-    clear(file);  // gives memory back that is already reserved
+    clear(file);  // frees the memory that was reserved so far
     throw Error(fmt::format("cannot reserve {} bytes of memory for copies of the State: {}", size, std::strerror(code)));
   };
   clear(file);

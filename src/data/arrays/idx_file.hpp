@@ -17,7 +17,7 @@ struct IdxHeader {
   Shape shape;  ///< [samples, sample shape...]
   std::uint64_t header_bytes = 0;
   std::uint64_t data_bytes = 0;
-  bool is_compressed = false;  ///< gzip
+  bool is_compressed = false;  ///< true if the file is compressed by gzip
 
   Shape sample_shape() const { return {shape.begin() + 1, shape.end()}; }
 };

@@ -206,7 +206,7 @@ void ZipArchive::read(const ZipMember& member, std::span<std::byte> into) const 
 }
 
 void ZipArchive::decompress(const ZipMember& member, std::span<std::byte> into, bool is_all) const {
-  constexpr std::uint64_t max_overhead = 4096;  // of bytes that deflate cannot compress, if `into` is small
+  constexpr std::uint64_t max_overhead = 4096;  // bytes that deflate may add to small, incompressible data
   constexpr std::uint64_t piece_bytes = 1 << 20;
   const auto needed = is_all ? member.packed : std::min(member.packed, 2 * into.size() + max_overhead);
   std::vector<std::byte> packed(std::min(needed, piece_bytes));

@@ -228,7 +228,7 @@ void BatchesImpl::read_field(std::size_t field) {
     require_room(bytes, "field '" + asked.name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
   column.field = field;
   const auto began_s = monotonic_seconds();
-  const data::StageClock clock(dataset_->walk().stages(), weight_of(next_ - 1));  // the current batch
+  const data::StageClock clock(dataset_->walk().stages(), weight_of(next_ - 1));  // weight of the current batch
   make_room(data_, column);
   plan_->source->read(batch_.indices_, {&column, 1});
   map(batch_.indices_, column);

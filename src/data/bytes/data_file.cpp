@@ -126,7 +126,7 @@ DataFile data_file(const std::string& path) {
 
 std::vector<std::string> words_of_source(const std::string& source) {
   std::error_code ignored;
-  if (std::filesystem::exists(source, ignored)) return {source};  // one file with a comma in its name
+  if (std::filesystem::exists(source, ignored)) return {source};  // `source` is one file with a comma in its name
   return words_in(source);
 }
 

@@ -80,7 +80,7 @@ std::vector<std::string> class_names(const std::vector<ImageList>& lists, const 
   }
   const std::set<std::string> known(names.begin(), names.end());
   if (known.size() < names.size()) throw UsageError("classes: a name is repeated");
-  const auto& origin = options.find("classes")->origin;  // "classes of [data.train]", or "train.ini, line 7"
+  const auto& origin = options.find("classes")->origin;  // such as "classes of [data.train]" or "train.ini, line 7"
   for (const auto& name : found)
     if (!known.contains(name))
       throw UsageError(fmt::format(

@@ -42,7 +42,7 @@ class NpzFile {
       names.push_back(name_of(member, fields.empty()));
       if (!fields.empty()) continue;
       zip_.require_readable(member);
-      zip_.offset_of(member);  // checks the name, too
+      zip_.offset_of(member);  // also checks the name in the member's local header
     }
     for (const auto& [field, number] : chosen_fields(fields, names, what())) add(field, zip_.members()[number]);
     std::vector<std::pair<std::string, std::uint64_t>> samples;

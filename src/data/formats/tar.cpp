@@ -177,7 +177,7 @@ class TarSource final : public Source {
       try {
         put_npy_entry(entry, "", fields_[field], values.data());
       } catch (const UsageError&) {
-        return;  // reported when the sample is read
+        return;  // the error is reported when the sample is read
       }
       const auto header = npy_of_entry(entry, "");
       known = {{entry.begin(), entry.begin() + static_cast<std::ptrdiff_t>(header.header_bytes)},
@@ -213,7 +213,7 @@ class TarSource final : public Source {
   TarEntries entries_;
   std::vector<Dataset::Field> fields_;
   ImageDecoder decoder_;
-  std::vector<KnownNpy> known_;  ///< by field
+  std::vector<KnownNpy> known_;  ///< by index of the field
 };
 
 /// Returns the field number `number` with the type and shape of the first sample that can be read.

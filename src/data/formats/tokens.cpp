@@ -127,7 +127,7 @@ class WindowReader {
   }
 
   void pad(std::byte* out, std::uint64_t tokens) const {
-    for (; tokens > 0; --tokens, out += wide_) std::memcpy(out, &pad_, wide_);  // little-endian
+    for (; tokens > 0; --tokens, out += wide_) std::memcpy(out, &pad_, wide_);  // little-endian: the low bytes come first
   }
 
   TokenFile file_;

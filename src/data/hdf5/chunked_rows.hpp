@@ -26,7 +26,7 @@ class ChunkedRows {
   struct Box {
     Shape start;
     Shape count;   ///< extents of the part inside the dataset
-    Shape stored;  ///< extents in memory
+    Shape stored;  ///< extents of the chunk as it is stored, including the part outside
   };
   Box box_of(std::uint64_t chunk) const;
   void read_band(std::span<const std::uint64_t> rows, std::span<const std::size_t> requests, std::byte* out) const;

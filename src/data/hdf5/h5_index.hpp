@@ -53,7 +53,7 @@ struct H5Piece {
   std::size_t in = 0;        ///< kinds file, library: index of the file; chunks: index of the table
   std::uint64_t first = 0;   ///< kind file: offset of the first row in bytes; others: index of the first row in the dataset
   std::size_t swapped = 1;   ///< kind file: size in bytes of values that must be byte-swapped; 1: no swap
-  std::string dataset = {};  ///< kind library
+  std::string dataset = {};  ///< kind library: path of the dataset in the file
   std::string values = {};   ///< kind kept: the values of all rows; kind missing: the fill value
 
   static auto packed_members(auto& self) {

@@ -197,7 +197,7 @@ H5Resolver::Pieces H5Resolver::resolve_virtual(std::size_t file, const io::H5Tab
   std::uint64_t row = 0;
   for (const auto& mapping : mappings) {
     const auto to = mapping.to->first / row_elements;
-    if (to < row) return std::nullopt;  // mappings overlap
+    if (to < row) return std::nullopt;  // mappings overlap: only the HDF5 library can read the dataset
     if (to > row) pieces.push_back(missing_piece(to - row, table));
     const auto mapped = resolve_mapping(file, mapping, table, row_elements, depth);
     if (!mapped) return std::nullopt;

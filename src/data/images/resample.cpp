@@ -155,7 +155,7 @@ void resample_values(std::span<const T> from, const Extent& extent, const Box& b
   down = weights_along<T>(extent.height, box.top, box.bottom, height);
   const auto first = down.taps.front().first, count = down.taps.back().first + down.taps.back().count - first;
   if (same_width) return resize_columns(from.data() + first * old_row, first, new_row, down, to);
-  constexpr std::size_t small = 1 << 22;  // values
+  constexpr std::size_t small = 1 << 22;  // an intermediate image of at most this number of values is always stored
   if (count * new_row > std::max({from.size(), height * new_row, small}))
     return resize_row_by_row(from.data(), extent, across, down, to);
   const auto narrowed = std::make_unique_for_overwrite<T[]>(count * new_row);

@@ -40,7 +40,7 @@ class Permutation {
   std::uint64_t size_ = 0;
   int half_bits_ = 1;
   bool is_quick_ = false;
-  std::array<std::uint64_t, quick_rounds> keys_{};  ///< one per round
+  std::array<std::uint64_t, quick_rounds> keys_{};  ///< one key per round
 };
 
 /// A shuffle of 0 .. size - 1. Pure: the same on every machine and in every version. Below `min_computed` numbers it is

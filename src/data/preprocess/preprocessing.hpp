@@ -15,7 +15,7 @@
 
 namespace trainrt::data {
 
-constexpr const char* has_infinity = "it contains an infinite value";  ///< message of Statistic::add()
+constexpr const char* has_infinity = "it contains an infinite value";  ///< error message of Statistic::add()
 
 /// A property of all values of one column, such as their mean. Results are exact, so they do not depend on how the
 /// samples are divided among threads and ranks. Some statistics need several passes over the data.

@@ -45,7 +45,7 @@ class RecordFile {
   /// A range of the file that is read at once.
   struct Piece {
     RecordIndex::Entry begin;
-    std::uint64_t end = 0;    ///< offset
+    std::uint64_t end = 0;    ///< offset at which the range ends
     std::size_t records = 0;  ///< number of requested records in it
   };
   Piece piece_of(std::span<const std::uint64_t> ascending) const;

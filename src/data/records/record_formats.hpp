@@ -16,8 +16,8 @@ namespace trainrt::data {
 /// smaller limits.
 struct RecordLimits {
   std::uint64_t spacing = RecordIndex::default_spacing;
-  std::uint64_t max_probed = 10'000;          ///< records
-  std::uint64_t max_probed_bytes = 64 << 20;  ///< bytes of the file
+  std::uint64_t max_probed = 10'000;          ///< maximum number of records
+  std::uint64_t max_probed_bytes = 64 << 20;  ///< maximum size of the part of the file, in bytes
 };
 
 FileContent probe_csv(const DataFile& file, const Options& options, const RecordLimits& limits);

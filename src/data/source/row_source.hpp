@@ -68,7 +68,7 @@ std::vector<std::size_t> in_row_order(std::span<const std::uint64_t> rows);
 /// a value is copied, the processor begins to load a later one, so that the accesses to memory overlap.
 template <class Address>
 void gather(std::size_t count, std::size_t bytes, const Address& value, std::byte* out) {
-  constexpr std::size_t ahead = 4;                               // values
+  constexpr std::size_t ahead = 4;                               // number of values that are loaded ahead
   constexpr std::size_t cache_line = 64, max_prefetched = 1024;  // bytes
   for (std::size_t i = 0; i < count && bytes > 0; ++i, out += bytes) {
     for (std::size_t at = 0; i + ahead < count && at < std::min(bytes, max_prefetched); at += cache_line)

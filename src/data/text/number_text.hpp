@@ -16,7 +16,7 @@ constexpr std::array<double, 9> exact_powers = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6,
 /// Returns the number that has the eight given decimal digits. Each byte of `digits` has the value of one digit. The
 /// first digit is in the lowest byte.
 inline std::uint64_t eight_digits(std::uint64_t digits) {
-  digits = digits * 10 + (digits >> 8);  // pairs
+  digits = digits * 10 + (digits >> 8);  // joins neighbouring digits to numbers of two digits
   return (((digits & 0x000000FF000000FF) * 0x000F424000000064) +
           (((digits >> 16) & 0x000000FF000000FF) * 0x0000271000000001)) >>
          32;
