@@ -145,10 +145,12 @@ class TRAINRT_API Epoch {
   /// Returns this rank's batches, of `batch_size` samples per rank.
   ///
   /// In an elastic run (scaling.min_workers), the global batch keeps the size that it has on the full number of ranks
-  /// (num_workers), and is divided evenly over the present ranks. A batch may then be larger than `batch_size`, may differ
-  /// in size by one sample between ranks (Batch::weight() corrects for this), and may be empty if the run has more ranks
-  /// than num_workers. All ranks get equally many batches, except with Remainder::uneven and Remainder::whole, which leave
-  /// out empty batches.
+  /// (num_workers), and is divided evenly over the present ranks. A batch may then be larger than `batch_size`. Its size
+  /// may differ by one sample between ranks, which Batch::weight() corrects. It may be empty if the run has more ranks
+  /// than num_workers.
+  ///
+  /// All ranks get equally many batches, except with Remainder::uneven and Remainder::whole, which leave out empty
+  /// batches.
   ///
   /// Throws UsageError if `batch_size` is 0. Not collective.
   Batches batches(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
@@ -252,9 +254,12 @@ class TRAINRT_API Dataset {
   ///
   /// Each field gets the shape [length, ...]. If `windows.within` names a field, a window contains only samples with the
   /// same value of that field. These samples keep their order, but need not be adjacent in the dataset. The field
-  /// `windows.within` keeps its shape. With `windows.pad`, every sample is in a window (if stride <= length), and the new
-  /// field `count` (i32) has the number of real samples in each window. Throws UsageError for a field that varies in
-  /// length, and if no window results. Collective.
+  /// `windows.within` keeps its shape.
+  ///
+  /// With `windows.pad`, every sample is in a window (if stride <= length), and the new field `count` (i32) has the
+  /// number of real samples in each window.
+  ///
+  /// Throws UsageError for a field that varies in length, and if no window results. Collective.
   void window(const Windows& windows);
   /// Draws the samples of each epoch at random, with replacement, in proportion to their value of field `field` (PyTorch:
   /// WeightedRandomSampler). An epoch still has size() samples. Uses 8 bytes of memory per sample. Throws UsageError for an

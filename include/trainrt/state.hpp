@@ -81,8 +81,9 @@ struct TensorEntry {
   ///
   /// If a checkpoint is loaded on the number of ranks that saved it, each rank loads its own part of the sum. On another
   /// number of ranks n, rank r loads the sum of the parts of ranks r, r + n, r + 2n, ... or zeros if these ranks did not
-  /// exist. The sum over all ranks is therefore unchanged. Throws UsageError for types other than f64, f32, f16, bf16,
-  /// i64 and i32.
+  /// exist. The sum over all ranks is therefore unchanged.
+  ///
+  /// Throws UsageError for types other than f64, f32, f16, bf16, i64 and i32.
   TRAINRT_API TensorEntry& part_of_sum();
 };
 
@@ -114,9 +115,13 @@ struct FileEntry {
 /// A list of named views of everything that a checkpoint holds: tensors, small values and files.
 ///
 /// A State neither copies nor owns its data: the memory to which the entries refer must stay at its address until the
-/// train function returns. Names are UTF-8 paths such as "model/w". Names must be unique, no name may be a folder of
-/// another name, and the folder "trainrt" is reserved. Invalid names and shapes throw UsageError. Not thread-safe. No
-/// function is collective, but all ranks must add the same entries to the State that they pass to Context::restore().
+/// train function returns.
+///
+/// Names are UTF-8 paths such as "model/w". Names must be unique, no name may be a folder of another name, and the folder
+/// "trainrt" is reserved.
+///
+/// Invalid names and shapes throw UsageError. Not thread-safe. No function is collective, but all ranks must add the same
+/// entries to the State that they pass to Context::restore().
 class TRAINRT_API State {
  public:
   /// Adds a tensor of at most 32 axes. The tensor is replicated (equal on all ranks), unless a function of the returned

@@ -10,9 +10,11 @@
 namespace trainrt::checkpoint {
 
 /// Checks that the replicated tensors of a State are equal on all ranks. Each rank digests its tensors in blocks of 4 MiB
-/// and reduces the digests to one number. The ranks compare that number, and exchange more only if it differs. The first
-/// call of next_part() digests the complete state. Each later call digests the next sixteenth of the state, at least 16
-/// MiB. So one check is cheap, and a difference is found after sixteen checks at the latest. Must be used by one thread.
+/// and reduces the digests to one number. The ranks compare that number, and exchange more only if it differs.
+///
+/// The first call of next_part() digests the complete state. Each later call digests the next sixteenth of the state, at
+/// least 16 MiB. A check is therefore cheap, and a difference is found after at most sixteen checks. Must be used by one
+/// thread.
 class ReplicaCheck {
  public:
   /// `step`: training step at which the replicated tensors of `state` are known to be equal on all ranks. The state must

@@ -33,9 +33,10 @@ class StateCopies {
   StateCopies(int file, std::string run, Communicator& communicator);
 
   /// Prepares the memory for copies of `state`. Copies of an earlier attempt are kept if run and number of ranks are the
-  /// same, and if the State had the same names, types, shapes and placements. Returns "", or the reason why the State
-  /// cannot be copied: tensors are in GPU memory, the State has files, or all copies together would take more than
-  /// `max_bytes` bytes. Rank 0's `max_bytes` is used. Collective.
+  /// same, and if the State had the same names, types, shapes and placements.
+  ///
+  /// Returns "", or the reason why the State cannot be copied: tensors are in GPU memory, the State has files, or all
+  /// copies together would take more than `max_bytes` bytes. Rank 0's `max_bytes` is used. Collective.
   std::string open(const State& state, std::uint64_t max_bytes);
   /// Returns the note of the newest copy that all ranks have, or nothing. Only the returned copy remains valid. A copy
   /// from which the last three attempts began is not returned, because they all failed before they made another copy.

@@ -10,9 +10,10 @@ namespace trainrt {
 
 /// Protects a directory tree against symbolic links. While an object of this class exists, the functions below
 /// (open_guarded() and others) follow no symbolic link below the directory `root`. The code that uses these functions,
-/// such as src/io and the ranks' log files, is thereby protected, too. The functions look up each path component from an
-/// open descriptor of `root` (core/files/beneath.hpp) and fail with ELOOP at a symbolic link. `root` itself may be a
-/// symbolic link or be reached through symbolic links.
+/// such as src/io and the ranks' log files, is thereby protected, too.
+///
+/// The functions look up each path component from an open descriptor of `root` (core/files/beneath.hpp) and fail with
+/// ELOOP at a symbolic link. `root` itself may be a symbolic link or be reached through symbolic links.
 ///
 /// A path is guarded if it begins with `root`, spelled as it was passed to the constructor, and has no component "..". If
 /// the trees of several objects overlap, the innermost root applies. `users` names a folder in `root` that belongs to the

@@ -40,9 +40,11 @@ void set_cpu_share_of_process(const CpuShare& share);
 int threads_of_this_rank(int threads);
 
 /// Returns the CPUs for one of `ranks` ranks that share the CPUs in `affinity`: a block of `width` consecutive CPUs. The
-/// blocks of the ranks are in the order of `index`. Returns `affinity` unchanged if there are at least as many CPUs as
-/// ranks, if there are at most `width` CPUs, or if the CPUs cannot be divided into blocks with equal numbers of ranks:
-/// the scheduler of the system balances such ranks better. Pure function.
+/// blocks of the ranks are in the order of `index`.
+///
+/// Returns `affinity` unchanged if there are at least as many CPUs as ranks, if there are at most `width` CPUs, or if the
+/// CPUs cannot be divided into blocks with equal numbers of ranks: the scheduler of the system balances such ranks
+/// better. Pure function.
 std::string block_of_cpus(const std::string& affinity, int index, int ranks, int width);
 
 /// Returns the affinity that this process had before the first call of set_affinity_of_this_thread(); the affinity of this

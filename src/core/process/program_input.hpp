@@ -17,9 +17,10 @@ enum class InputKind {
 InputKind input_kind();
 
 /// Passes the standard input of this process to programs that it starts one after the other. Each program reads the
-/// complete input, from the position that standard input had when this object was created. A regular file is inherited by
-/// each program. A stream (pipe) is copied into another pipe by a thread, which keeps the first `max_kept_bytes` in memory
-/// for later programs. At most one object may exist. Not thread-safe.
+/// complete input, from the position that standard input had when this object was created.
+///
+/// A regular file is inherited by each program. A stream (pipe) is copied into another pipe by a thread, which keeps the
+/// first `max_kept_bytes` in memory for later programs. At most one object may exist. Not thread-safe.
 class ProgramInput {
  public:
   static constexpr std::size_t max_kept_bytes = 16 << 20;

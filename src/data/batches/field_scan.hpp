@@ -23,10 +23,11 @@ void scan_columns(const Source& source, SkippingReader* skipping, std::uint64_t 
                   const std::function<void(std::span<const std::uint64_t> samples)>& see);
 
 /// Reads some fields of the samples `first` to `end` - 1 of a dataset before its first epoch, and calls `see` for each
-/// sample. If plan.skipping is set, leaves out samples that cannot be read. `fields` are indices of fields in
-/// plan.source->fields(). `values` has one tensor per field, which has the shape of one sample. For a field that varies
-/// in length, the shape is [number of values]. The tensors are valid during the call. `step_name` is for the progress
-/// message that is logged once a minute.
+/// sample. If plan.skipping is set, leaves out samples that cannot be read.
+///
+/// `fields` are indices of fields in plan.source->fields(). The argument `values` of `see` has one tensor per field,
+/// which has the shape of one sample. For a field that varies in length, the shape is [number of values]. The tensors are
+/// valid during the call. `step_name` is for the progress message that is logged once a minute.
 void scan_fields(const DatasetPlan& plan, std::span<const std::size_t> fields, const std::string& step_name,
                  std::uint64_t first, std::uint64_t end,
                  const std::function<void(std::uint64_t sample, std::span<const TensorView> values)>& see);

@@ -11,9 +11,10 @@ namespace trainrt::data {
 
 /// A shuffle of 0 .. size - 1 that computes each number independently, so that no list is needed. It uses a Feistel
 /// network (Luby and Rackoff, SIAM J. Comput. 17, 1988), which permutes the numbers up to the next power of 4. The
-/// network is applied repeatedly until the result is below `size` (Black and Rogaway, CT-RSA 2002). Pure: the same on
-/// every machine and in every version. For a small size, not all orders are equally probable; Shuffle then uses a list
-/// instead.
+/// network is applied repeatedly until the result is below `size` (Black and Rogaway, CT-RSA 2002).
+///
+/// Pure: the same on every machine and in every version. For a small size, not all orders are equally probable; Shuffle
+/// then uses a list instead.
 class Permutation {
  public:
   Permutation() = default;

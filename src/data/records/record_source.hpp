@@ -13,9 +13,11 @@
 namespace trainrt::data {
 
 /// Returns a function that decodes the records of one request, such as rows, and writes their values to `columns`, which
-/// must outlive the returned function. The index of the record is 0 in the first call and increases by one with each
-/// call. Columns of fixed length already have their final size. The function throws UsageError with file, row, field and
-/// value for a value of the wrong type. A decoder is thread-safe.
+/// must outlive the returned function.
+///
+/// The index of the record is 0 in the first call and increases by one with each call. Columns of fixed length already
+/// have their final size. The function throws UsageError with file, row, field and value for a value of the wrong type. A
+/// decoder is thread-safe.
 using RecordDecoder = std::function<RecordFile::Take(std::span<Column> columns)>;
 
 /// A source that has the records of a text file as samples.

@@ -26,16 +26,19 @@ struct FieldMap {
   Dataset::Field field;  ///< the field after the change; it does not vary in length
   /// Writes the changed values of a sample to `to`, which must have exactly the size of these values. The result depends
   /// only on `from`, the current values, and on the random numbers. A change that uses no random numbers also accepts the
-  /// values of several samples, one sample after another. Several threads may call it at the same time. Throws UsageError
-  /// that names the field and a value that cannot be changed.
+  /// values of several samples, one sample after another.
+  ///
+  /// Several threads may call the function at the same time. Throws UsageError that names the field and a value that
+  /// cannot be changed.
   Dataset::SampleFunction apply;
 };
 
-/// A plug-in that changes values. Its `name` may be used as a key in any section [data.NAME]; the value of the key has the
-/// form "FIELD: ARGUMENTS, FIELD: ARGUMENTS". A plug-in in data/transform/transforms makes changes without random numbers.
-/// A plug-in in data/transform/augmentations makes changes that may be random. They are applied after all operations on
-/// samples. The plug-ins of a folder are applied in ascending order of their member `order`, and those of equal order by
-/// name.
+/// A plug-in that changes values. Its `name` may be used as a key in any section [data.NAME]; the value of the key has
+/// the form "FIELD: ARGUMENTS, FIELD: ARGUMENTS".
+///
+/// A plug-in in data/transform/transforms makes changes without random numbers. A plug-in in data/transform/augmentations
+/// makes changes that may be random, and that are applied after all operations on samples. The plug-ins of a folder are
+/// applied in ascending order of their member `order`, and those of equal order by name.
 struct Transform {
   std::string_view name;
   std::string_view help;

@@ -1,7 +1,9 @@
-// Reductions in GPU memory along the fixed binary tree over rank numbers, with the same bits as on the CPU: every addition
-// is rounded according to IEEE 754 and not fused with a multiplication (the build passes -fmad=false), and f16 and bf16 are
-// converted as on the CPU. Each GPU thread computes complete elements of the result. One iteration computes 16 bytes of the
-// result for sums over 2 to 8 ranks with aligned memory, otherwise one element.
+// Reductions in GPU memory along the fixed binary tree over rank numbers, with the same bits as on the CPU. Every
+// addition is therefore rounded according to IEEE 754 and not fused with a multiplication (the build passes -fmad=false),
+// and f16 and bf16 are converted as on the CPU.
+//
+// Each GPU thread computes complete elements of the result. One iteration computes 16 bytes of the result for sums over 2
+// to 8 ranks with aligned memory, otherwise one element.
 #include <cuda_fp16.h>
 
 #include <cstdint>
