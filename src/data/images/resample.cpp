@@ -113,7 +113,7 @@ bool is_same_axis(float begin, float end, std::size_t extent, std::size_t size) 
 }
 
 /// Resizes in both directions with bounded memory: it keeps only one resized row at a time. A row is therefore resized
-/// once for every new row to which it contributes. The results are those of resize_columns().
+/// once for every new row to which it contributes. The results equal those of resize_columns().
 template <class T>
 void resize_row_by_row(const T* from, const Extent& extent, const Weights<T>& across, const Weights<T>& down, T* to) {
   const auto row_values = across.taps.size() * extent.channels;

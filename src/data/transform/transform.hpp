@@ -38,7 +38,7 @@ struct FieldMap {
 ///
 /// A plug-in in data/transform/transforms makes changes without random numbers. A plug-in in data/transform/augmentations
 /// makes changes that may be random, and that are applied after all operations on samples. The plug-ins of a folder are
-/// applied in ascending order of their member `order`, and those of equal order by name.
+/// applied in ascending order of their member `order`, and plug-ins with the same `order` are sorted by name.
 struct Transform {
   std::string_view name;
   std::string_view help;
