@@ -83,7 +83,7 @@ class SlotWriter {
   io::Digest digest_;
 };
 
-/// Reads the text in the slot of a rank, whose size precedes it.
+/// Returns the text in the slot of a rank. The size of the text is stored before the text.
 std::string_view text_in(std::span<const std::byte> slot) {
   std::uint64_t size = 0;
   std::memcpy(&size, slot.data(), sizeof size);

@@ -20,7 +20,7 @@ enum class ChunkFilter : std::uint8_t {
   ignored_fletcher32,  ///< the checksum is removed without being verified (verify = off)
 };
 
-/// The chunks of a dataset, in row-major order. Packed, a chunk takes a few bytes.
+/// The chunks of a dataset, in row-major order. pack() needs only a few bytes per chunk.
 struct H5ChunkList : std::vector<io::H5Chunk> {
   using std::vector<io::H5Chunk>::operator=;
   void pack(PackedWriter& into) const;

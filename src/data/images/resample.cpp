@@ -130,7 +130,7 @@ void resize_row_by_row(const T* from, const Extent& extent, const Weights<T>& ac
   }
 }
 
-/// Computes the new rows. `rows` contains the old rows from number `first` on, which already have the new width.
+/// Computes the new rows. `rows` contains the old rows from index `first` on, which already have the new width.
 template <class T>
 void resize_columns(const T* rows, std::size_t first, std::size_t row, const Weights<T>& down, T* to) {
   for (std::size_t y = 0; y < down.taps.size(); ++y)

@@ -58,7 +58,7 @@ class QuantileStatistic final : public Statistic {
   bool begin_next_pass() override;
 
  private:
-  /// A value that is searched: the bits found so far, and its rank among the values that begin with the same bits.
+  /// A value that is searched for: the bits found so far, and its rank among the values that begin with the same bits.
   struct Target {
     std::uint64_t prefix = 0;
     std::uint64_t rank = 0;

@@ -20,7 +20,7 @@ namespace {
 
 bool has(std::string_view bytes, char wanted) { return bytes.find(wanted) != bytes.npos; }
 
-/// Finds the rows of a file, which it must get in their order.
+/// Finds the rows of a file. The bytes of the file must be passed to take() in their order.
 class RowScanner {
  public:
   RowScanner(const std::string& path, const RowSyntax& syntax, std::uint64_t begin, std::uint64_t spacing)

@@ -93,8 +93,8 @@ class TableEncoder {
  public:
   virtual ~TableEncoder() = default;
   virtual std::string_view head() const = 0;
-  /// Encodes `count` rows. `columns` has one column for each field. `first` is the number of the first row, for messages.
-  /// Any thread may call encode(). Throws UsageError for a value that such a file cannot hold.
+  /// Encodes `count` rows. `columns` has one column for each field. `first` is the index of the first row in the table,
+  /// for messages. Any thread may call encode(). Throws UsageError for a value that such a file cannot hold.
   virtual EncodedBlock encode(std::uint64_t first, std::uint64_t count, std::span<const Column> columns) const = 0;
   /// Adds an encoded block. The values of the block are at `offset` in the file. `notes` are the EncodedBlock::notes of
   /// the block. Blocks must be added in the order of the rows. Throws Error if the notes are damaged.

@@ -47,7 +47,7 @@ TablePlan table_plan(const TableReader& table, const Options& options, const std
 
 /// Returns a FileContent for the plan. FileContent::index contains the packed plan.
 FileContent content_of(const TablePlan& plan);
-/// Reverses content_of().
+/// Returns the plan from which content_of() made `content`.
 TablePlan plan_of(const FileContent& content);
 
 }  // namespace trainrt::data
