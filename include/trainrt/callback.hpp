@@ -58,13 +58,13 @@ class TRAINRT_API Callback {
   /// Called when the attempt has failed, at most once per attempt and rank. on_failure() is called
   /// - on all ranks, if all ranks failed together;
   /// - on the failed rank and on rank 0, if one rank failed alone. On rank 0 the call then runs in a separate thread, but
-  ///   never at the same time as another function of this callback. The processes end when the call has returned, at most 5
-  ///   s later;
+  ///   never at the same time as another function of this callback. The processes end when that call has returned, or
+  ///   after at most 5 s;
   /// - not on a killed rank. Ranks that wait for the killed rank fail in turn and call on_failure(), unless their launcher
   ///   ends them first.
   ///
-  /// A rank that failed alone notifies rank 0 by a file on the shared storage. Rank 0 does not call on_failure() if it is
-  /// killed, or if the file is not visible to it in time.
+  /// A rank that failed alone notifies rank 0 by a file on the shared storage. Rank 0 does not call on_failure() if rank
+  /// 0 itself is killed, or if the file does not become visible on rank 0's node in time.
   virtual void on_failure(const RunFailure& /*failure*/) {}
   /// Called after the train function has ended and all checkpoints and metrics are saved. The state in `result` is
   /// "finished" or "stopped".

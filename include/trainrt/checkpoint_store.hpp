@@ -64,7 +64,7 @@ class TRAINRT_API CheckpointStore {
   ///
   /// Returns the checkpoint's description, or nothing if the directory has no checkpoint. Damaged checkpoints are skipped
   /// with a warning; if all are damaged, throws Error. If the checkpoint and `state` have different tensors, throws
-  /// UsageError with the names of all of these, and leaves `state` unchanged. Collective.
+  /// UsageError that names every tensor that differs, and leaves `state` unchanged. Collective.
   std::optional<CheckpointInfo> restore(const State& state);
 
   /// Starts to save a checkpoint of `state`, and returns when the memory of `state` has been copied and may change.

@@ -67,8 +67,8 @@ TRAINRT_API std::string_view name_of(Collective::Kind kind);
 ///
 /// Errors: if a rank does not join a call within failure.collective_timeout, the call throws an Error that names the
 /// operation, the tensor, the missing ranks, and their last known step. The communicator cannot be used after that error.
-/// Not all backends detect that ranks call different functions or pass different sizes; with scaling.check = true this is
-/// always detected.
+/// Not all backends detect that ranks call different functions or pass different sizes; with scaling.check = true, such
+/// calls are always detected.
 ///
 /// Order of sums: a sum is computed along one binary tree over the rank numbers, (((0+1)+(2+3))+((4+5)+...)). The bits of
 /// the result depend only on the number of ranks, not on the backend, the size of the buffer or the layout over nodes. f16
@@ -112,7 +112,7 @@ class TRAINRT_API Communicator {
   /// Copies the parts of all ranks, in rank order, into `output`. `part` holds this rank's counts[rank()] elements, which
   /// may have any type. Throws UsageError unless the sum of `counts` is output.count.
   void all_gather(const void* part, std::span<const std::size_t> counts, Buffer output, std::string_view name = {});
-  /// Gathers the `bytes` of every rank and returns them in rank order. Their lengths may differ between ranks.
+  /// Gathers the `bytes` of every rank and returns them in rank order. The lengths may differ between ranks.
   std::vector<std::string> all_gather(std::string_view bytes);
 
   /// Copies the elements of rank `root`'s buffer, of any type, into the buffers of all ranks. Throws UsageError for an

@@ -17,10 +17,10 @@ TRAINRT_API std::unique_ptr<Communicator> self_communicator();
 /// Under `srun --mpi=pmix`, prepare_mpi() lets an MPI library without PMIx support (Debian's MPICH) find the other ranks
 /// through trainrt's PMIx client. MPI_Finalize and MPI_Abort then end the PMIx connection, too; no other call is necessary.
 ///
-/// Unless the environment variable UCX_TLS is set, prepare_mpi() also configures UCX, which transports MPICH's messages: no
-/// TCP port is opened if one node holds all ranks, and /dev/shm is not used if it is too small. A program that spawns ranks
-/// on other nodes must set UCX_TLS. Under mpiexec or `srun --mpi=pmi2`, and for a single process, prepare_mpi() does
-/// nothing but configure UCX.
+/// Unless the environment variable UCX_TLS is set, prepare_mpi() also configures UCX, which transports MPICH's messages.
+/// UCX then opens no TCP port if one node holds all ranks, and does not use /dev/shm if /dev/shm is too small. A program
+/// that spawns ranks on other nodes must set UCX_TLS. Under mpiexec or `srun --mpi=pmi2`, and for a single process,
+/// prepare_mpi() does nothing but configure UCX.
 ///
 /// If an expected rank does not appear within `timeout_seconds`, the missing rank is named on standard error, and the Slurm
 /// job step ends with exit code 70. Throws UsageError if MPI is already initialized. A second call has no effect. All ranks

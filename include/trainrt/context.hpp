@@ -77,10 +77,10 @@ using LoopValue = std::variant<std::int32_t, std::int64_t, double, bool, std::st
 /// Collective functions: all ranks must call them, in the same order. These are step(), report(), stop_point(), restore(),
 /// load(), save(), observe(), framework(), wait_for_checkpoint() and advance_checkpoint(); the others are not collective.
 ///
-/// Stops: when the run has to stop (a signal, the end of the job's time), step(), report(), stop_point(), restore() and
-/// save() first save a checkpoint if progress would be lost otherwise. They then leave the train function by an exception
-/// that is not derived from std::exception. Do not catch this exception; every later call of these functions throws it
-/// again.
+/// Stops: a run has to stop after a signal and before the end of the job's time. The next call of step(), report(),
+/// stop_point(), restore() or save() then saves a checkpoint if progress would be lost otherwise. It leaves the train
+/// function by an exception that is not derived from std::exception. Do not catch this exception; every later call of
+/// these functions throws it again.
 class TRAINRT_API Context final {
  public:
   explicit Context(class Session& session) : session_(session) {}
@@ -114,9 +114,9 @@ class TRAINRT_API Context final {
   /// Returns the sorted names of all keys of config section [loop]: those that the config sets, and those that the train
   /// function declares with a default. Marks all of them as read, so that no warning about unread keys is printed.
   std::vector<std::string> config_keys();
-  /// Returns the path of a framework's shared library, which the config gives in key `library` of section [xgboost] or
-  /// [lightgbm]; an empty text if the config does not set that key. `name` is "xgboost" or "lightgbm"; any other name
-  /// throws UsageError.
+  /// Returns the path of a framework's shared library: the value of config key `library` in section [xgboost] or
+  /// [lightgbm]. Returns an empty text if the config does not set that key. `name` is "xgboost" or "lightgbm"; any other
+  /// name throws UsageError.
   const std::string& library(std::string_view name) const;
 
   /// Opens the dataset that config section [data.NAME] declares, or returns the dataset that an earlier call opened (Ray:
@@ -149,11 +149,11 @@ class TRAINRT_API Context final {
   /// Restores the position of a run, for a train function that saves files of its own by calls of report() with a
   /// directory.
   ///
-  /// Restores the number of steps, the number of reports and the positions in datasets from the newest checkpoint. Returns
-  /// true if a checkpoint existed. checkpoint() then returns the location of the train function's files, and load() reads
-  /// tensors that were passed to report(). Only reports with a directory save such a run: after a stop, all work since the
-  /// last of these reports is repeated. This also applies to a run with an empty attached State, from its first report with
-  /// a directory on.
+  /// Restores the number of steps, the number of reports and the positions in datasets from the newest checkpoint.
+  /// Returns true if a checkpoint existed. checkpoint() then returns the location of the train function's files, and
+  /// load() reads tensors that were passed to report(). Only reports with a directory save such a run: after a stop, all
+  /// work since the last of these reports is repeated. The same applies to a run with an empty attached State, from the
+  /// run's first report with a directory on.
   ///
   /// Call restore() instead of restore(state); both throw the same errors. Collective.
   bool restore();
@@ -215,16 +215,16 @@ class TRAINRT_API Context final {
   /// nothing if no checkpoint is being written. Collective.
   void wait_for_checkpoint();
   /// Commits the checkpoint that is being written in the background, if all its bytes are on disk; does not wait for the
-  /// disk. step(), report() and stop_point() do the same: call advance_checkpoint() in long work without these calls.
+  /// disk. step(), report() and stop_point() do the same. Call advance_checkpoint() in long work that calls none of them.
   /// Collective.
   void advance_checkpoint();
 
   /// Lets the run stop inside long work between two steps, such as evaluation or loading. Call it every few seconds.
   ///
-  /// The call does not count as a step or report. A stop in it saves the position of the last step() or report(), so the
-  /// attached State must be unchanged since then; after a restart the work since then is repeated. All ranks must make
-  /// equally many calls; if they have different numbers of batches, no more calls than the rank with the fewest batches can
-  /// make. Collective.
+  /// The call does not count as a step or report. If the run stops in stop_point(), the position of the last step() or
+  /// report() is saved. The attached State must therefore be unchanged since then. After a restart, the work since then
+  /// is repeated. All ranks must make the same number of calls. If the ranks have different numbers of batches, every
+  /// rank makes only as many calls as the rank with the fewest batches. Collective.
   void stop_point();
 
   /// Requests that the run ends early, as finished (exit code 0). All ranks leave the train function at the same step() or

@@ -60,12 +60,12 @@ enum class Remainder : std::uint8_t {
 /// A batch of samples of this rank. The values are copies, valid until the next batch is taken from the same loop.
 ///
 /// The values of a field are read at the first call for that field; in later batches the field is read ahead in the
-/// background. No function is collective. Only the thread that runs the train function may call functions of a Batch. Those
-/// that return values throw Error if the data source cannot be read, or if a later batch was taken.
+/// background. No function is collective. Only the thread that runs the train function may call functions of a Batch.
+/// Functions that return values throw Error if the data source cannot be read, or if a later batch was taken.
 class TRAINRT_API Batch {
  public:
   std::size_t size() const { return indices_.size(); }  ///< number of samples in this rank's batch
-  /// for each sample of the batch, its number in the dataset
+  /// index of each sample of the batch in the dataset
   std::span<const std::uint64_t> indices() const { return indices_; }
   /// Returns the weight of this rank's mean over its batch. If each rank multiplies its mean by its weight, the mean over
   /// the ranks is the mean over all samples of the global batch. The weight is (number of samples in this rank's batch) *
@@ -145,16 +145,18 @@ class TRAINRT_API Epoch {
   /// Returns this rank's batches, of `batch_size` samples per rank.
   ///
   /// In an elastic run (scaling.min_workers), the global batch keeps the size that it has on the full number of ranks
-  /// (num_workers), and is divided evenly over the present ranks. A batch may then be larger than `batch_size`, may differ
-  /// in size by one sample between ranks (Batch::weight() corrects for this), and may be empty if the run has more ranks
-  /// than num_workers. All ranks get equally many batches, except with Remainder::uneven and Remainder::whole, which leave
-  /// out empty batches.
+  /// (num_workers), and is divided evenly over the present ranks. A batch may then be larger than `batch_size`. Its size
+  /// may differ by one sample between ranks, which Batch::weight() corrects. It may be empty if the run has more ranks
+  /// than num_workers.
+  ///
+  /// All ranks get equally many batches, except with Remainder::uneven and Remainder::whole, which leave out empty
+  /// batches.
   ///
   /// Throws UsageError if `batch_size` is 0. Not collective.
   Batches batches(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
   /// Returns `count` samples from position `first` of the epoch's order on, each once, in batches of `batch_size`. The
-  /// samples do not depend on the number of ranks or on this rank: for code that fills one contiguous part of a matrix per
-  /// rank.
+  /// samples do not depend on the number of ranks or on this rank. Use range() in code that fills one contiguous part of
+  /// a matrix per rank.
   ///
   /// Checkpoints do not store the position of a loop over these batches. Throws UsageError if the dataset has too few
   /// samples or `batch_size` is 0. Not collective.
@@ -170,9 +172,9 @@ class TRAINRT_API Epoch {
 /// All ranks share one global order of the samples. Copies of a Dataset refer to the same dataset. Only the thread that
 /// runs the train function may call functions of a Dataset.
 ///
-/// filter(), flat_map(), pack(), window() and draw_by_weight() replace the samples. They must be called before the
-/// first epoch, in the same way after a restart; they throw UsageError while a loop over batches runs. If a function that
-/// the user passes throws an exception, collective calls throw the exception on all ranks.
+/// filter(), flat_map(), pack(), window() and draw_by_weight() replace the samples. Call them before the first epoch, and
+/// make the same calls after a restart. They throw UsageError while a loop over batches runs. If a function that the user
+/// passes throws an exception, collective calls throw the exception on all ranks.
 class TRAINRT_API Dataset {
  public:
   explicit Dataset(std::shared_ptr<class DatasetImpl> impl) : impl_(std::move(impl)) {}
@@ -183,9 +185,9 @@ class TRAINRT_API Dataset {
   /// Returns the epoch with the given number, from 0. Each epoch of a shuffled dataset has its own order of samples. Not
   /// collective.
   Epoch epoch(std::int64_t number) const { return Epoch(impl_, number); }
-  /// Returns the number of the epoch with which training has to continue. It is the epoch in which the restored checkpoint
-  /// was saved; otherwise the epoch after the last one that was begun, in this attempt or an earlier one; 0 in a new run.
-  /// Not collective.
+  /// Returns the number of the epoch with which training has to continue. If the restored checkpoint was saved inside an
+  /// epoch, it is that epoch. Otherwise it is the epoch after the last one that was begun, in this attempt or an earlier
+  /// one. In a new run it is 0. Not collective.
   std::int64_t next_epoch() const;
   /// The name, type and shape of one field of a sample.
   struct Field {
@@ -206,28 +208,30 @@ class TRAINRT_API Dataset {
   /// Several threads may call `function` at the same time. Throws UsageError for a field that is unknown or varies in
   /// length. Not collective, but all ranks must make the same calls.
   void map(std::string_view field, Field made, SampleFunction function);
-  /// The user's function for filter(): returns whether to keep the sample with these `values` of the chosen field, which
-  /// are valid only during the call.
+  /// The user's function for filter(): returns whether to keep a sample. `values` are the sample's values of the chosen
+  /// field; they are valid only during the call.
   using SamplePredicate = std::function<bool(const TensorView& values)>;
-  /// Keeps the samples for which `keeps` returns true for their values of field `field`, and numbers them again from 0.
+  /// Keeps the samples for which `keeps` returns true for their values of field `field`, and gives these samples new
+  /// indices from 0.
   ///
-  /// `keeps` gets the values after the transformations that config section [data.NAME] declares, but before random changes
-  /// and map(). Values of a field that varies in length have one axis. Each rank calls `keeps` once per sample, for its
-  /// part of the samples. Throws UsageError for an unknown field, and if no sample is kept. Collective.
+  /// `keeps` gets the values after the transformations that config section [data.NAME] declares, but before random
+  /// augmentation and map(). Values of a field that varies in length have one axis. Each rank calls `keeps` once per
+  /// sample, for its part of the samples. Throws UsageError for an unknown field, and if no sample is kept. Collective.
   void filter(std::string_view field, const SamplePredicate& keeps);
-  /// Keeps the samples that meet `condition`, as the key `where` of [data.NAME], and numbers them again from 0. Example:
-  /// `x > 0 and (city == "Bern" or not sold)`. A condition compares numbers, texts, fields, and elements of fields (`x[3]`)
-  /// by == != < <= > >=, and combines comparisons and fields of bool by `and`, `or`, `not` and parentheses.
+  /// Keeps the samples that meet `condition`, as the key `where` of [data.NAME] does, and gives these samples new indices
+  /// from 0. Example: `x > 0 and (city == "Bern" or not sold)`. A condition compares numbers, texts, fields, and elements
+  /// of fields (`x[3]`) by == != < <= > >=, and combines comparisons and fields of bool by `and`, `or`, `not` and
+  /// parentheses.
   ///
   /// Throws UsageError, with the position in the condition, for a syntax error, an unknown field, and a comparison of a
   /// number with a text; also if no sample is kept. Collective.
   void filter(std::string_view condition);
-  /// The user's function for flat_map(): appends the bytes of any number of new samples, made from one sample's `values`,
-  /// to `made`.
+  /// The user's function for flat_map(): makes any number of new samples from one sample's `values`, and appends the
+  /// bytes of the new samples to `made`.
   using FlatFunction = std::function<void(const TensorView& values, std::vector<std::byte>& made)>;
   /// Replaces each sample by any number of new samples. `function` gets the sample's values of field `field`, as in
-  /// filter(), and appends the new samples' values of this field, of the type and shape of `made` (the name in `made` is
-  /// ignored). Each new sample repeats the other fields of the original sample.
+  /// filter(), and appends the values that this field has in the new samples. `made` has their type and shape; the name
+  /// in `made` is ignored. Each new sample repeats the other fields of the original sample.
   ///
   /// `function` is called again whenever samples are read, on any thread, and must then append the same bytes. Throws
   /// UsageError for an unknown field, and if no new sample results. Collective.
@@ -248,20 +252,23 @@ class TRAINRT_API Dataset {
   };
   /// Replaces the samples by windows of consecutive samples, such as sequences of a time series.
   ///
-  /// Each field gets the shape [length, ...]. With `windows.within`, a window contains only samples with the same value of
-  /// that field, in their order, even if samples with other values are between them; the field keeps its shape. With
-  /// `windows.pad`, every sample is in a window (if stride <= length), and the new field `count` (i32) has the number of
-  /// real samples in each window. Throws UsageError for a field that varies in length, and if no window results.
-  /// Collective.
+  /// Each field gets the shape [length, ...]. If `windows.within` names a field, a window contains only samples with the
+  /// same value of that field. These samples keep their order, but need not be adjacent in the dataset. The field
+  /// `windows.within` keeps its shape.
+  ///
+  /// With `windows.pad`, every sample is in a window (if stride <= length), and the new field `count` (i32) has the
+  /// number of real samples in each window.
+  ///
+  /// Throws UsageError for a field that varies in length, and if no window results. Collective.
   void window(const Windows& windows);
   /// Draws the samples of each epoch at random, with replacement, in proportion to their value of field `field` (PyTorch:
   /// WeightedRandomSampler). An epoch still has size() samples. Uses 8 bytes of memory per sample. Throws UsageError for an
   /// unknown field, for weights that are negative, infinite or NaN, and if all weights are 0. Collective.
   void draw_by_weight(std::string_view field);
   /// Applies a fitted preprocessor to the samples, in all loops over batches that begin later: after the transformations
-  /// that config section [data.NAME] declares, and before map(). Throws UsageError if the preprocessor is not fitted, if a
-  /// column that it needs is missing, if map() was called before, and if a key of the section changes values at random. Not
-  /// collective, but all ranks must make the same calls.
+  /// that config section [data.NAME] declares, and before map(). Throws UsageError if the preprocessor is not fitted, if
+  /// a column that it needs is missing, if map() was called before, and if a key of the section applies random
+  /// augmentation. Not collective, but all ranks must make the same calls.
   void preprocess(const class Preprocessor& preprocessor);
 
  private:

@@ -21,8 +21,8 @@ struct DirectoryCheckpoint {
   /// directory; the numbers in this file then count as metrics of the checkpoint. The checkpoint is not removed before
   /// validation.json exists.
   std::string validation = "";
-  /// Treatment of different files of one name from several ranks. If any rank passes SameFiles::rank0, it applies to all
-  /// ranks. The config key checkpoint.same_files, if it is set, takes precedence.
+  /// How to treat files of the same name but different content from several ranks. If any rank passes SameFiles::rank0,
+  /// rank0 applies to all ranks. The config key checkpoint.same_files, if it is set, takes precedence.
   SameFiles same_files = SameFiles::error;
 };
 

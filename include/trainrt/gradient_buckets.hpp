@@ -12,8 +12,10 @@ namespace trainrt {
 
 /// The gradients of a model in one block of memory, averaged over the ranks in buckets while the backward pass runs.
 ///
-/// Each gradient is a view of the block, so that averaging copies no data. Gradients are assigned to buckets in the reverse
-/// order of the parameters, the order in which a backward pass computes them (Li et al., "PyTorch Distributed", VLDB 2020).
+/// Each gradient is a view of the block, so that averaging copies no data. Gradients are assigned to buckets in the
+/// reverse order of the parameters, the order in which a backward pass computes them (Li et al., "PyTorch Distributed",
+/// VLDB 2020).
+///
 /// A bucket has one element type. The all-reduce of a bucket starts when all its gradients are ready. The bits of the
 /// result depend neither on the bucket size nor on the overlap of reductions with the backward pass.
 ///

@@ -9,8 +9,9 @@ namespace trainrt {
 /// The number of shard files in a checkpoint: one file per rank, one file per node, or a single file.
 enum class FileLayout : std::uint8_t { rank, node, single };
 
-/// Treatment of different files of one name in the directories of several ranks. `error` ends the run. `rank0` stores the
-/// file of the lowest of these ranks under that name, and the other files in files/.other_ranks/RANK/ of the checkpoint.
+/// How to treat files of the same name but different content in the directories of several ranks. `error` ends the run.
+/// `rank0` stores the file of the lowest of these ranks under that name, and the other files in files/.other_ranks/RANK/
+/// of the checkpoint.
 enum class SameFiles : std::uint8_t { error, rank0 };
 
 /// The options for averaging gradients over the ranks (GradientBuckets).

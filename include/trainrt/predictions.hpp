@@ -48,9 +48,10 @@ class TRAINRT_API Predictions final {
   /// Declares the predicted fields of a sample: their names (UTF-8 paths, as in a State), types, and shapes per sample,
   /// which may not vary.
   ///
-  /// Must be called once, after the checkpoint was loaded and before add(). Rank 0's `fields` are used; other ranks, which
-  /// may have no batch from which to derive the fields, may pass an empty list. Throws Error on all ranks for an invalid
-  /// name, for the name of a field of the dataset that --keep copies to the output, and for a second call. Collective.
+  /// Must be called once, after the checkpoint was loaded and before add(). Rank 0's `fields` are used. Other ranks may
+  /// pass an empty list, because they may have no batch from which to derive the fields. Throws Error on all ranks for an
+  /// invalid name, for the name of a field of the dataset that --keep copies to the output, and for a second call.
+  /// Collective.
   void begin(const std::vector<Dataset::Field>& fields);
 
   /// Writes the predicted values of all samples of `batch`, which must be a batch of dataset().

@@ -53,7 +53,7 @@ class TRAINRT_API Preprocessor {
   std::string_view name() const;  ///< returns "StandardScaler"; "Chain" for several
   bool is_fitted() const;         ///< returns true if the preprocessor is fitted, or needs no fitting
 
-  /// Fits the preprocessor to all samples of `dataset`, with their values before map() and before random changes.
+  /// Fits the preprocessor to all samples of `dataset`, with their values before map() and before random augmentation.
   ///
   /// Each rank reads its part of the samples (`RobustScaler` up to four times). All ranks get the same statistics, bit for
   /// bit, on any number of ranks: sums are exact and rounded once, and quantiles are exact. An exception on one rank is

@@ -80,9 +80,10 @@ struct TensorEntry {
   /// last report. Returns *this.
   ///
   /// If a checkpoint is loaded on the number of ranks that saved it, each rank loads its own part of the sum. On another
-  /// number of ranks n, rank r loads the sum of the parts of ranks r, r + n, r + 2n, ... (zeros if these ranks did not
-  /// exist), so that the sum over all ranks is unchanged. Throws UsageError for types other than f64, f32, f16, bf16, i64
-  /// and i32.
+  /// number of ranks n, rank r loads the sum of the parts of ranks r, r + n, r + 2n, ... or zeros if these ranks did not
+  /// exist. The sum over all ranks is therefore unchanged.
+  ///
+  /// Throws UsageError for types other than f64, f32, f16, bf16, i64 and i32.
   TRAINRT_API TensorEntry& part_of_sum();
 };
 
@@ -113,10 +114,14 @@ struct FileEntry {
 
 /// A list of named views of everything that a checkpoint holds: tensors, small values and files.
 ///
-/// A State neither copies nor owns its data: the memory to which the entries refer must stay at its address until the train
-/// function returns. Names are UTF-8 paths such as "model/w". They must be unique, and no name may be a folder of another;
-/// the folder "trainrt" is reserved. Invalid names and shapes throw UsageError. Not thread-safe. No function is collective,
-/// but all ranks must add the same entries to the State that they pass to Context::restore().
+/// A State neither copies nor owns its data: the memory to which the entries refer must stay at its address until the
+/// train function returns.
+///
+/// Names are UTF-8 paths such as "model/w". Names must be unique, no name may be a folder of another name, and the folder
+/// "trainrt" is reserved.
+///
+/// Invalid names and shapes throw UsageError. Not thread-safe. No function is collective, but all ranks must add the same
+/// entries to the State that they pass to Context::restore().
 class TRAINRT_API State {
  public:
   /// Adds a tensor of at most 32 axes. The tensor is replicated (equal on all ranks), unless a function of the returned
@@ -125,9 +130,10 @@ class TRAINRT_API State {
   /// Adds one slab of a sharded tensor: `view` holds the indices from `offset` (inclusive) to `offset + view.shape`
   /// (exclusive) of a global tensor of shape `global_shape`.
   ///
-  /// A rank may hold any number of slabs of a tensor: the rank calls slab() for each of them, with the same name, type and
-  /// `global_shape`. A rank without a slab calls slab() once with an empty view. The slabs of all ranks must cover the
-  /// tensor and may not overlap in part; several ranks may hold the same slab. Throws UsageError if a slab is out of range.
+  /// A rank may hold any number of slabs of a tensor: the rank calls slab() for each of them, with the same name, type
+  /// and `global_shape`. A rank without a slab calls slab() once with an empty view. The slabs of all ranks must cover
+  /// the tensor. Slabs must not overlap partially, but several ranks may hold the same slab. Throws UsageError if a slab
+  /// is out of range.
   TensorEntry& slab(std::string name, TensorView view, Shape offset, Shape global_shape);
   /// Adds a contiguous range in host memory, such as a std::vector<float>, as a tensor of one axis.
   template <std::ranges::contiguous_range Range>

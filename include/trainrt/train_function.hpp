@@ -15,7 +15,7 @@ class Predictions;
 /// by the value of environment variable NAME.
 enum class LoopType : std::uint8_t { text, integer, real, boolean, path };
 
-/// A train function's declaration of one key in config section [loop]. It has these effects:
+/// A train function's declaration of one key in config section [loop]. The declaration has these effects:
 /// - The key's value is checked before a run starts and by `trainrt check`.
 /// - `trainrt list NAME` shows the key.
 /// - ctx.config("key") returns the default if the config does not set the key.

@@ -101,10 +101,10 @@ class TRAINRT_API Trainer {
   /// ranks together. The program may then call fit() again, to resume from the last checkpoint. If the train function
   /// throws on one of several ranks, all processes end with exit code 70, because the other ranks wait in collectives.
   ///
-  /// *Restarts.* Failed processes are restarted by the command that started them, at most max_failures times: in a batch
-  /// script `trainrt supervise --program.has_trainer=true -- ./program`, on one machine `trainrt -n N` with the same
-  /// arguments. Config keys on that command line take precedence over TrainerOptions, and these over the command's --config
-  /// file.
+  /// *Restarts.* The command that started the processes restarts them after a failure, at most max_failures times. Use
+  /// `trainrt supervise --program.has_trainer=true -- ./program` in a batch script, or `trainrt -n N` with the same
+  /// arguments on one machine. Config keys on this command line take precedence over TrainerOptions, which take
+  /// precedence over the command's --config file.
   ///
   /// *Name.* A run without a name is named STEM-JOB-HASH in a Slurm job (program name, job number, hash of the command
   /// line), so that the requeued job resumes it. Outside Slurm it is named STEM-DATE, or has the value of the environment

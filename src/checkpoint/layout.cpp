@@ -99,7 +99,7 @@ class RowDealer {
       if (writer_ + 1 < load_.size()) {
         const auto room =
             static_cast<std::int64_t>((std::max(level_, load_[writer_]) - load_[writer_] + row_bytes / 2) / row_bytes);
-        if (room < min_rows) {  // this rank has enough bytes to write
+        if (room < min_rows) {  // this rank already writes enough bytes
           ++writer_;
           continue;
         }
@@ -118,7 +118,7 @@ class RowDealer {
   std::size_t writer_ = 0;
 };
 
-/// Assigns replicated tensors to the ranks that write them: each small tensor to one rank, each large tensor divided into
+/// Assigns replicated tensors to the ranks that write them: each small tensor to one rank. Large tensors are divided into
 /// slabs so that all ranks write about the same number of bytes. `load` has the bytes that each rank already writes.
 void balance(Layout& layout, std::vector<std::uint64_t> load) {
   std::vector<TensorLayout*> small;

@@ -55,9 +55,11 @@ struct TensorGroup {
 std::vector<TensorGroup> tensors_by_name(const State& state);
 
 /// Assigns each item (a tensor to be written) to a writing rank, and returns one rank per item. `item_bytes` has the size
-/// of each item, `load` the bytes that each rank already writes. Greedy algorithm: the largest item comes first and is
-/// given to the rank with the lowest load (Graham, "Bounds on multiprocessing timing anomalies", 1969). Ties are broken by
-/// index, so every rank computes the same result. Pure function.
+/// of each item, `load` the bytes that each rank already writes.
+///
+/// Greedy algorithm: the largest item comes first and is given to the rank with the lowest load (Graham, "Bounds on
+/// multiprocessing timing anomalies", 1969). Ties are broken by index, so every rank computes the same result. Pure
+/// function.
 std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, const std::vector<std::uint64_t>& load);
 
 /// Minimum size in bytes of a replicated tensor that may be divided between several writing ranks.

@@ -31,8 +31,9 @@ class HeldCheckpoint {
   std::vector<File> files_;  // the open files of the checkpoint, the manifest last
 };
 
-/// Manages a mirror: a copy of a run's checkpoints and records in a storage (a bucket or a folder). An object's name is a
-/// prefix, which all objects of the mirror have, followed by the file's path in the run directory.
+/// Manages a mirror: a copy of a run's checkpoints and records in an object store or a folder (io::Storage). All objects
+/// of a mirror have the same prefix. The name of an object is this prefix, followed by the file's path in the run
+/// directory.
 /// - A mirrored checkpoint is complete if its manifest exists: the manifest is copied last and removed first.
 /// - state.h5, which can be rebuilt from the other files, is not copied.
 /// - Must be used by one thread at a time, except interrupt().
@@ -77,8 +78,8 @@ class MirroredRun {
   /// than 64 MiB.
   std::string text_of(const std::string& name) const;
 
-  /// Returns unfinished multipart uploads of checkpoint files in the storage. They remain if a process is killed during an
-  /// upload.
+  /// Returns unfinished multipart uploads of checkpoint files in the storage. An upload stays unfinished if its process
+  /// is killed.
   std::vector<io::UnfinishedUpload> unfinished_uploads() const;
   void abort_upload(const io::UnfinishedUpload& upload) { storage_->abort_upload(upload); }
 

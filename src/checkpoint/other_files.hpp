@@ -48,9 +48,9 @@ void restore_files(const State& state, const std::string& checkpoint_dir, const 
 /// commit.
 bool has_view(const std::string& checkpoint_dir);
 
-/// Verifies state.h5 of a checkpoint, which ends with a digest of all bytes before. Returns "" if the digest matches,
-/// otherwise a message. Calls `read` after each block with its size in bytes. Calls `failed` with the exception if the file
-/// cannot be read. Throws CannotRead.
+/// Verifies state.h5 of a checkpoint. This file ends with a digest of all bytes before the digest. Returns "" if the
+/// digest matches, otherwise a message. Calls `read` after each block with its size in bytes. Calls `failed` with the
+/// exception if the file cannot be read. Throws CannotRead.
 std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read = {},
                         const FailedRead& failed = {});
 

@@ -10,9 +10,11 @@
 namespace trainrt::checkpoint {
 
 /// Checks that the replicated tensors of a State are equal on all ranks. Each rank digests its tensors in blocks of 4 MiB
-/// and reduces the digests to one number. The ranks compare that number, and exchange more only if it differs. The first
-/// call of next_part() digests the complete state. Each later call digests the next sixteenth of the state, at least 16
-/// MiB. So one check is cheap, and a difference is found after sixteen checks at the latest. Must be used by one thread.
+/// and reduces the digests to one number. The ranks compare that number, and exchange more only if it differs.
+///
+/// The first call of next_part() digests the complete state. Each later call digests the next sixteenth of the state, at
+/// least 16 MiB. A check is therefore cheap, and a difference is found after at most sixteen checks. Must be used by one
+/// thread.
 class ReplicaCheck {
  public:
   /// `step`: training step at which the replicated tensors of `state` are known to be equal on all ranks. The state must
@@ -28,8 +30,8 @@ class ReplicaCheck {
     std::int64_t equal_at = 0;  ///< last training step at which the tensor was known to be equal on all ranks
   };
 
-  /// Digests the next part of this rank's replicated tensors and returns 60 bits of the digest. The caller must compare the
-  /// number between ranks and then call conclude(). Not collective.
+  /// Digests the next part of this rank's replicated tensors and returns 60 bits of the digest as an integer. The caller
+  /// must compare this integer between ranks and then call conclude(). Not collective.
   std::int64_t next_part();
   /// Finishes the check of the part that next_part() digested at training step `step`. `alike`: true if next_part()
   /// returned the same number on all ranks. If `alike` is false, compares the complete state between ranks, returns the

@@ -19,7 +19,7 @@ class AgreedError : public Error {
  public:
   using Error::Error;
 
-  Mistake mistake = {};  ///< the mistake in the train function that caused the error; no kind if it is not known to be one
+  Mistake mistake = {};  ///< the mistake in the train function that caused the error; without a kind if unknown
 };
 
 /// Runs `work` on every rank. Collective. `explain`: function that returns the message for an exception.

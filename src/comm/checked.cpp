@@ -18,7 +18,7 @@ namespace {
 /// memcmp().
 struct CallSignature {
   std::int64_t kind = 0, op = 0, dtype = 0, count = 0, root = 0, device = 0;
-  std::uint64_t parts = 0;  ///< hash of Collective::counts, the elements per rank
+  std::uint64_t parts = 0;  ///< hash of Collective::counts, the number of elements of each rank's part
   char name[48] = {};
 };
 

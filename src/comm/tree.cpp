@@ -64,7 +64,8 @@ std::vector<TreeStep> steps_within(std::span<const int> ranks, int size) {
 
 std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size) {
   std::vector<TreeStep> steps;
-  // Two subtrees count as equal if they contain the same ranks. Their widths may differ if they contain the last rank.
+  // Two subtrees count as equal if they contain the same ranks. The widths of equal subtrees may differ if they contain
+  // the last rank.
   const auto end_of = [&](Subtree s) { return std::min(s.first + s.width, size); };
   const auto leaf = [&](Subtree at) {
     const auto found =

@@ -15,7 +15,8 @@ inline constexpr std::string_view origin_of_program = "the program";
 /// passes it in the environment variable `variable_of_tuner`: "the Tuner in tune.py".
 inline constexpr std::string_view origin_of_tuner = "the Tuner in ";
 inline constexpr auto variable_of_tuner = "TRAINRT_TUNER_TITLE";
-/// Environment variable that a Tuner sets if its stopper or callbacks observe the sweep. Tuner.restore() restores neither.
+/// Environment variable that a Tuner sets if its stopper or callbacks observe the sweep. Tuner.restore() does not restore
+/// the stopper and the callbacks.
 inline constexpr auto variable_of_observer = "TRAINRT_TUNER_OBSERVES";
 
 /// A setting that a program requests and that differs from the config file or the command line.

@@ -16,9 +16,9 @@
 
 namespace trainrt::config {
 
-/// A config key: its OptionSpec, and the function that parses a text and stores the value in a member of RunSpec. The type
-/// of the member determines how the text is parsed. Error messages, `trainrt list`, `trainrt help config` and the manual
-/// are generated from it.
+/// A config key: its OptionSpec, and the function that parses a text and stores the value in a member of RunSpec. The
+/// type of the member determines how the text is parsed. Error messages, `trainrt list`, `trainrt help config` and the
+/// manual are generated from the keys.
 struct Key {
   OptionSpec option;
   /// parses a text, which must be valid, and stores the value in the RunSpec

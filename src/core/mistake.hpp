@@ -6,8 +6,8 @@
 
 namespace trainrt {
 
-/// The kinds of mistakes in a train function, as AttemptRecord stores them. Versions that do not know a kind compare it as
-/// text, so new kinds may be added, and the text of a kind must not change.
+/// The kinds of mistakes in a train function, as AttemptRecord stores them. Versions of trainrt that do not know a kind
+/// compare only its text. New kinds may therefore be added, but the text of a kind must not change.
 namespace mistake_kind {
 inline constexpr std::string_view exception = "exception";            ///< an exception such as TypeError or KeyError
 inline constexpr std::string_view calls_differ = "calls_differ";      ///< the ranks make different collective calls

@@ -27,7 +27,7 @@ struct Range {
 };
 
 /// The declaration of a config key. The output of --help and `trainrt list`, error messages and the guide are generated
-/// from it.
+/// from the declarations.
 struct OptionSpec {
   std::string key;  ///< name of the key, "section.key"; for a data format, its name inside the section [data.NAME]
   OptionType type = OptionType::text;

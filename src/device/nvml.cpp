@@ -15,7 +15,7 @@ constexpr unsigned long long not_available = ~0ULL;
 using Device = void*;
 
 struct Utilization {
-  unsigned gpu = 0, memory = 0;  // percent
+  unsigned gpu = 0, memory = 0;  // utilization in percent
 };
 struct Process {
   unsigned pid = 0;
@@ -30,7 +30,7 @@ struct NvmlApi {
   int (*handle)(unsigned, Device*) = nullptr;
   int (*uuid)(Device, char*, unsigned) = nullptr;
   int (*utilization)(Device, Utilization*) = nullptr;
-  int (*energy)(Device, unsigned long long*) = nullptr;  // mJ
+  int (*energy)(Device, unsigned long long*) = nullptr;  // returns the energy in mJ
   int (*processes)(Device, unsigned*, Process*) = nullptr;
 };
 

@@ -19,7 +19,7 @@ namespace trainrt::device {
 class Event {
  public:
   virtual ~Event() = default;
-  /// Returns whether the event is reached, without waiting. Any thread may call it.
+  /// Returns whether the event is reached, without waiting. Any thread may call test().
   virtual bool test() = 0;
 };
 using Events = std::vector<std::shared_ptr<Event>>;

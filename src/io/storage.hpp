@@ -56,7 +56,7 @@ class Storage {
   /// Removes the object `name`. Does nothing if the object does not exist.
   virtual void remove(const std::string& name) = 0;
   /// Returns the unfinished multipart uploads of all objects with names that begin with `prefix`. The list is always
-  /// empty for a storage without multipart uploads (a folder).
+  /// empty for a folder, which has no multipart uploads.
   virtual std::vector<UnfinishedUpload> unfinished_uploads(const std::string& /*prefix*/) const { return {}; }
   /// Aborts an unfinished multipart upload: the store discards the parts received so far, and a process that is still
   /// sending parts fails. Does nothing if the upload does not exist.
@@ -66,24 +66,25 @@ class Storage {
   /// Maximum number of byte ranges that one read() requests at the same time.
   virtual std::size_t max_in_flight() const { return 1; }
   /// Interrupts running and later requests to an object store, and copies into a folder: they soon throw Error. Any
-  /// thread may call.
+  /// thread may call interrupt().
   virtual void interrupt() {}
 };
 
-/// A plug-in that opens the storages of one URL scheme. Each plug-in is defined in io/storages/SCHEME.cpp.
+/// A plug-in that creates a Storage for URLs of one scheme, such as "s3". Each plug-in is defined in
+/// io/storages/SCHEME.cpp.
 struct StorageKind {
   std::string_view name;
   std::string_view help;
   /// Creates the Storage for `url` without connecting to it. Throws UsageError, with advice, if this build or machine
-  /// cannot use storages of this kind.
+  /// cannot use URLs of this scheme.
   std::shared_ptr<Storage> (*open)(const StorageUrl& url);
 };
 
 PluginTable<StorageKind> storage_table();
 
-/// Opens a storage that only the caller uses. For a folder (file:// URL), symbolic links below the URL's path are not
-/// followed: access through such a link throws StorageError, which names the link. The URL's path itself, given by the
-/// user, may be or contain a symbolic link.
+/// Opens the bucket or folder of `url` as a Storage that only the caller uses. For a folder (file:// URL), symbolic links
+/// below the URL's path are not followed: access through such a link throws StorageError, which names the link. The URL's
+/// path itself, given by the user, may be or contain a symbolic link.
 std::shared_ptr<Storage> open_storage(const StorageUrl& url);
 
 /// Returns the Storage of the URL's bucket and options, which is opened at the first call and shared by all readers in
@@ -103,13 +104,13 @@ struct StorageSettings {
 
   bool operator==(const StorageSettings&) const = default;
 };
-/// Sets the settings of the object stores for this process. Must be called before the first storage is opened. Threads may
-/// call it at the same time with equal settings, as ranks of one process do.
+/// Sets the settings of the object stores for this process. Must be called before the first Storage is opened. Threads
+/// may call it at the same time with equal settings, as ranks of one process do.
 void set_storage_settings(StorageSettings settings);
 const StorageSettings& storage_settings();
 
 /// Sets the access keys with which this process signs requests to mirrors in object stores, instead of those of the
-/// environment. The keys exist only in the memory of this process. Any thread may call.
+/// environment. The keys exist only in the memory of this process. Any thread may call set_mirror_keys().
 void set_mirror_keys(Credentials keys);
 Credentials mirror_keys();  ///< the keys of set_mirror_keys(); empty if they were not set
 

@@ -24,8 +24,8 @@ void retried(const std::function<void()>& work);
 
 /// Calls `work` like retried(), for work inside `directory`, a directory that exists whenever its storage is mounted (a
 /// run directory). If `work` fails with ENOENT and `directory` itself does not exist, the storage counts as unavailable
-/// (unmounted, renamed, or not yet mounted by an automounter): the call is repeated, and the StorageError thrown after
-/// the timeout is transient. If `directory` exists, ENOENT is thrown at once.
+/// (unmounted, renamed, or not yet mounted by an automounter). The call is then repeated, and the StorageError thrown
+/// after the timeout is transient. If `directory` exists, ENOENT is thrown at once.
 void retried_in(const std::string& directory, const std::function<void()>& work);
 
 /// Calls `work`, and repeats the call while `directory` does not exist, until the storage timeout expires. Throws all

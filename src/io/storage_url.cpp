@@ -103,7 +103,7 @@ class OptionReader {
 
   std::string store_scheme_;
   bool is_s3_;
-  std::string scheme_;  // of the endpoint
+  std::string scheme_;  // scheme of the endpoint
   StoreOptions options_;
 };
 
@@ -121,7 +121,7 @@ void take_bucket(std::string_view rest, StorageUrl& url) {
     reader.add(user);
     bucket.remove_prefix(sign + 1);
   }
-  if (bucket.find(':') != std::string_view::npos)  // a secret key may contain '/'
+  if (bucket.find(':') != std::string_view::npos)  // the URL has access keys, with a secret that contains '/'
     throw access_keys_error(url.scheme, "...");
   if (end < rest.size()) reader.add(rest.substr(end + 1));
   url.bucket = bucket;

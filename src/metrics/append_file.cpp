@@ -18,7 +18,7 @@ namespace {
 void remove_last(int fd, ssize_t bytes) {
   struct stat status {};
   if (::fstat(fd, &status) == 0 && status.st_size >= bytes)
-    if (::ftruncate(fd, status.st_size - bytes) != 0) return;  // readers skip incomplete lines
+    if (::ftruncate(fd, status.st_size - bytes) != 0) return;  // ignored: readers skip incomplete lines
 }
 
 }  // namespace

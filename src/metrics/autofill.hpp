@@ -34,8 +34,9 @@ struct TimeSpent {
 /// Always:
 /// - _timestamp: Unix time in seconds
 /// - _training_iteration: number of the report, from 1
-/// - _time_this_iter_s: seconds since the last report; for the first iteration, since its first training step can have
-///   begun. The time between two attempts does not count, nor does the time of steps that a restart repeats.
+/// - _time_this_iter_s: seconds since the last report; for the first iteration, seconds since the earliest possible start
+///   of its first training step. The time between two attempts does not count, nor does the time of steps that a restart
+///   repeats.
 ///
 /// Only if `detailed` is true:
 /// - _date (local time, "2026-11-21_01-02-03"), _hostname, _node_ip, _pid
@@ -47,7 +48,8 @@ struct TimeSpent {
 class Autofill {
  public:
   /// `history` has the earlier metric records of the run. `start` is the moment at which the first iteration of this
-  /// attempt began; if an earlier attempt made a part of that iteration, the moment is moved back by the time of that part.
+  /// attempt began. If an earlier attempt made a part of that iteration, the caller has moved `start` back by the
+  /// duration of that part.
   Autofill(bool detailed, const std::vector<Record>& history, Moment start);
   void fill(Record& record, Moment now, const TimeSpent& time = {}, std::int64_t step = 0);
 

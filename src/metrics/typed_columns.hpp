@@ -23,9 +23,11 @@ struct TypedColumn {
 std::vector<TypedColumn> typed_columns(const std::vector<Record>& records);
 
 /// Returns the path of each column's dataset below /metrics in metrics.h5. The path is the metric key; slashes in the key
-/// create HDF5 groups. Some keys cannot be such a path: keys with an empty part, with a part "." or "..", with '%', or
-/// below another key. In them '%', '/' and a leading '.' are escaped as %25, %2F and %2E, so that the key becomes one name
-/// without groups.
+/// create HDF5 groups.
+///
+/// Some keys cannot be such a path: keys with an empty part, with a part "." or "..", with '%', or below another key. In
+/// such a key, '%', '/' and a leading '.' are escaped as %25, %2F and %2E, so that the key becomes one name without
+/// groups.
 std::vector<std::string> hdf5_names(const std::vector<TypedColumn>& columns);
 
 /// Returns the content of metrics.h5, followed by a digest after the end of the HDF5 data, where HDF5 ignores it. The

@@ -67,9 +67,10 @@ class TorchModel {
 /// One step: zero(), one or more calls of backward() (see accumulate()), average().
 ///
 /// The object averages the gradients of those parameters that require a gradient when it is constructed. These parameters
-/// must be on one device, and of type f64, f32, f16 or bf16; types may be mixed. If the backward pass on a rank does not
-/// use a parameter, its gradient on that rank counts as zero. The reduction of each bucket starts when its gradients are
-/// complete, in the same order on all ranks.
+/// must be on one device, and of type f64, f32, f16 or bf16; types may be mixed.
+///
+/// If the backward pass on a rank does not use a parameter, its gradient on that rank counts as zero. The reduction of
+/// each bucket starts when its gradients are complete, in the same order on all ranks.
 ///
 /// If the communicator supports the parameters' device, the grad of each parameter is a view of a bucket (GradientBuckets),
 /// which is reduced in place. Otherwise, and for GPU gradients that are sent as bf16, gradients are copied to the buckets
@@ -87,9 +88,9 @@ class Gradients {
   /// Begins a training step: the next backward pass overwrites the gradients, later passes of the step add to them. zero()
   /// itself writes no memory. Not collective.
   void zero();
-  /// Declares whether the following backward passes only accumulate gradients. If `only` is true, they add to the gradients
-  /// and start no reductions. If `only` is false (the state at first), the next backward pass is the last of the step and
-  /// starts the reductions; another backward pass in the same step then throws UsageError.
+  /// Declares whether the following backward passes only accumulate gradients. If `only` is true, they add to the
+  /// gradients and start no reductions. If `only` is false (the initial state), the next backward pass is the last of the
+  /// step and starts the reductions; another backward pass in the same step then throws UsageError.
   void accumulate(bool only);
   /// Replaces every gradient by its mean over the ranks. If the grad of a parameter was replaced or reset after the
   /// backward pass, throws an Error that names the parameter. Collective.
@@ -123,11 +124,12 @@ class Gradients {
 /// Collective.
 void broadcast_model(Communicator& communicator, TorchModel model);
 
-// attach_model() and attach_optimizer() add a model or an optimizer to a State, as views: no tensor is copied, and loading
-// a checkpoint writes into the model and the optimizer, which must live until the train function returns. Names in the
-// State consist of the prefix and torch's name with '/' for '.': "model/fc1/weight". Tensors must be contiguous, in host or
-// GPU memory, and of a type that DType has; otherwise the functions throw a UsageError that names the tensor. They are not
-// collective.
+// attach_model() and attach_optimizer() add a model or an optimizer to a State, as views: no tensor is copied. Loading a
+// checkpoint writes into the model and the optimizer, which must therefore live until the train function returns.
+//
+// Names in the State consist of the prefix and torch's name with '/' for '.': "model/fc1/weight". Tensors must be
+// contiguous, in host or GPU memory, and of a type that DType has; otherwise the functions throw a UsageError that names
+// the tensor. They are not collective.
 
 /// Adds the model's parameters as replicated tensors, and its buffers as per_rank tensors, because buffers such as
 /// BatchNorm's running statistics differ between ranks.
@@ -138,8 +140,9 @@ void attach_model(State& state, TorchModel model, const std::string& prefix = "m
 /// libtorch creates an optimizer's state in the optimizer's first step(). attach_optimizer() creates the same state
 /// earlier, with values that give the same results, so that a checkpoint can be loaded into it. SGD, Adam and AdamW are
 /// supported. Options such as the learning rate come from the config and are not added. Call attach_optimizer() after
-/// prepare_model(). Throws UsageError for other optimizers, for SGD with dampening, and for a parameter that is not in
-/// `model`.
+/// prepare_model().
+///
+/// Throws UsageError for other optimizers, for SGD with dampening, and for a parameter that is not in `model`.
 void attach_optimizer(State& state, torch::optim::Optimizer& optimizer, TorchModel model,
                       const std::string& prefix = "optimizer");
 

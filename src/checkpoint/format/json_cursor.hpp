@@ -8,9 +8,12 @@
 namespace trainrt::checkpoint {
 
 /// Parses the JSON text of a checkpoint's index from the beginning to the end, without building a document. The caller
-/// requests each item in order, because the structure is known in advance. All functions throw Error if the next item is
-/// not the requested one; the message names `path`, the current entry, the byte offset and the expected item. simdjson is
-/// not used because it reports no offset for errors in UTF-8, quotes and control characters.
+/// requests each item in order, because the structure is known in advance.
+///
+/// All functions throw Error if the next item is not the requested one; the message names `path`, the current entry, the
+/// byte offset and the expected item.
+///
+/// simdjson is not used because it reports no offset for errors in UTF-8, quotes and control characters.
 class JsonCursor {
  public:
   /// `text`: the JSON text. `path`: the file, for error messages. Both must outlive the JsonCursor.

@@ -185,7 +185,7 @@ std::string to_text(const Manifest& manifest) {
   for (const auto& shard : manifest.shards) json["shards"].push_back(to_json(shard));
   for (const auto& file : manifest.files) json["files"].push_back(to_json(file));
   auto body = json.dump(1, ' ', false, Json::error_handler_t::replace);
-  body.resize(body.rfind('\n'));  // without the closing bracket, which seal() appends
+  body.resize(body.rfind('\n'));  // removes the closing bracket, which seal() appends again
   return body + seal(body);
 }
 

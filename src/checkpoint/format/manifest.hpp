@@ -19,7 +19,7 @@ struct Meta {
   std::string created;                    ///< time of the commit in UTC, "2026-11-21T01:02:03Z"
   std::map<std::string, double> metrics;  ///< numeric metrics of the last report, including NaN
   std::string metadata = "{}";            ///< JSON object from the user
-  std::string bits;                       ///< JSON object with facts on which the bits of values depend; "": unknown
+  std::string bits;                       ///< JSON object with conditions that affect the bits of results; "": unknown
   bool at_stop = false;                   ///< the only reason for the save was that the run stopped
   bool has_directory = false;  ///< the folder files/ contains files from directories that were passed to report()
   std::string validation;      ///< JSON object with the parameters of a requested validation; "": no validation requested

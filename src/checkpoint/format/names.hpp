@@ -12,7 +12,8 @@
 //                   and the XXH3-128 digest of every block that the rank wrote.
 //   state.h5        the combined view (hdf5_schemas/state.json): links to all tensors and values in the shards, followed by
 //                   a digest of the file
-//   files/          files of the user; files/.other_ranks/RANK/ has files that differ from a lower rank's file of that name
+//   files/          files of the user; files/.other_ranks/RANK/ has files that differ from a lower rank's file of the
+//   same name
 //   validation.json the result of a validation after the commit, if the manifest requests a validation (validation.hpp)
 namespace trainrt::checkpoint {
 

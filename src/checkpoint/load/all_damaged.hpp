@@ -8,9 +8,9 @@
 
 namespace trainrt::checkpoint {
 
-/// Confirms that all `candidates`, checkpoints that a load found damaged, are really damaged, by reading each twice more.
-/// In the second reading each rank reads the share of another rank. Throws CannotRead, because a restart may help, in these
-/// cases:
+/// Confirms that all `candidates`, checkpoints that a load found damaged, are really damaged, by reading each of them
+/// twice more. In the second reading each rank reads the share of another rank. Throws CannotRead, because a restart may
+/// help, in these cases:
 /// - an error was a temporary storage error
 /// - a reading finds a candidate intact
 /// - only one of several hosts (or ranks, if there is one host) finds the damage

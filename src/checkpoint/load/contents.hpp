@@ -24,7 +24,7 @@ struct Item {
 };
 
 /// All tensors and values of a checkpoint, collected from the indices of all its parts (a part is the bytes that one rank
-/// wrote). Its memory grows with the number of names, not with the number of ranks.
+/// wrote). The memory of a Contents grows with the number of names, not with the number of ranks.
 class Contents {
  public:
   /// Adds the tensors and values in the index of a part. Throws Error naming the file `path` if the index contradicts an

@@ -30,10 +30,11 @@ std::vector<ByteRange> check_part(Index& index, const ShardRecord& shard, const 
 /// Error naming the file `path` if they do not. Pure function.
 void check_tiling(std::vector<ByteRange> ranges, std::uint64_t bytes, const std::string& path);
 
-/// Collects the indices of all parts of a checkpoint, which the caller fetches one after the other. Checks that the indices
-/// are consistent, and adds their blocks to a read plan. Each part has a home, the process that reads and verifies all
-/// blocks of the part: of n readers, reader r is the home of the parts r, r + n, ... So the readers together read every
-/// block.
+/// Collects the indices of all parts of a checkpoint, which the caller fetches one after the other. Checks that the
+/// indices are consistent, and adds their blocks to a read plan.
+///
+/// Each part has a home: the process that reads and verifies all blocks of the part. Of n readers, reader r is the home
+/// of the parts r, r + n, ... The readers together therefore read every block.
 class IndexFetch {
  public:
   /// `reader` is the number of this process among `readers` processes. `manifest` and `plan` must outlive the object. The

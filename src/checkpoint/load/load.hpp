@@ -28,13 +28,14 @@ struct LoadResult {
 /// - AllDamaged if all checkpoints are damaged
 /// - CannotRead if the damage may be temporary (refuse_damaged())
 ///
-/// Each rank reads its own entries directly into the State's memory; the ranks together verify every byte of the
-/// checkpoint. If the State has optional tensors, the complete checkpoint is verified before anything is copied: otherwise
-/// data of a damaged checkpoint could remain in optional tensors that the next older checkpoint lacks. Collective.
+/// Each rank reads its own entries directly into the State's memory. Together the ranks verify every byte of the
+/// checkpoint. If the State has optional tensors, the complete checkpoint is verified before anything is copied.
+/// Otherwise, data of a damaged checkpoint could remain in optional tensors that the next older checkpoint lacks.
+/// Collective.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
 
 /// Time at which a load writes to the State: while it reads the checkpoint, or after it has verified the complete
-/// checkpoint. The latter reads data twice, and leaves the State unchanged if all checkpoints are damaged.
+/// checkpoint. `when_checked` reads the data twice, and leaves the State unchanged if all checkpoints are damaged.
 enum class Fill : std::uint8_t { while_reading, when_checked };
 
 /// Loads the newest intact checkpoint among those with the given `numbers`, which must be ascending and the same on all

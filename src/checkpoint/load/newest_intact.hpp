@@ -44,8 +44,8 @@ std::optional<Loaded> load_newest_intact(const std::vector<CheckpointCandidate>&
 /// errors. Collective.
 std::vector<std::string> find_damage(const std::string& run_dir, std::int64_t number, Communicator& communicator);
 
-/// Returns the directories of the checkpoints with these numbers in a run directory, newest first, as candidates for a
-/// load. `numbers` must be ascending.
+/// Returns the directories of the checkpoints with the given `numbers` in a run directory, newest first, as candidates
+/// for a load. `numbers` must be ascending.
 std::vector<CheckpointCandidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers);
 
 /// Shortens a list of error lines for a message: returns the first 8 lines and, if there are more, a line with the number

@@ -48,8 +48,8 @@ class ReadPlan {
   /// added.
   void want_value(const std::string& name, std::string& to);
 
-  /// Argument of add(): the index entries of some or all tensors and values that one rank wrote into a shard file, and all
-  /// blocks that this rank wrote into the file.
+  /// Argument of add(), for the part of a shard file that one rank wrote: the index entries of some or all tensors and
+  /// values of the part, and all blocks of the part.
   struct Entries {
     std::size_t shard = 0;
     int rank = 0;

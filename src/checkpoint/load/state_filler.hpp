@@ -24,9 +24,9 @@ struct LoadTargets {
   int shares_shifted = 0;
 };
 
-/// Loads one checkpoint into a State. Call fetch_indices(), read() and install() in this order. Each of the first two
-/// returns findings, one line per damage, the same on all ranks; stop at the first call that returns any. All three
-/// functions are collective. The constructor's arguments must outlive the object.
+/// Loads one checkpoint into a State. Call fetch_indices(), read() and install() in this order. The first two functions
+/// return findings: one line per damage, the same on all ranks. If a function returns findings, do not call the next one.
+/// All three functions are collective. The constructor's arguments must outlive the object.
 class StateFiller {
  public:
   StateFiller(const std::string& directory, const Manifest& manifest, const LoadTargets& wanted,

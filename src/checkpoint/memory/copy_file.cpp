@@ -22,8 +22,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-constexpr std::size_t digits = 32;            // of an identity or a digest
-constexpr std::uint64_t slot_alignment = 64;  // bytes of a cache line
+constexpr std::size_t digits = 32;            // length of an identity or a digest
+constexpr std::uint64_t slot_alignment = 64;  // size of a cache line in bytes
 constexpr std::uint64_t page = 4096;
 
 std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
@@ -86,7 +86,7 @@ std::optional<CopyLayout> CopyFile::layout_of(int file, int ranks) {
 void CopyFile::make(int file, const CopyLayout& layout) {
   const auto size = layout.file_bytes();
   const auto fail = [&](int code) {
-    clear(file);  // gives memory back that is already reserved
+    clear(file);  // frees the memory that was reserved so far
     throw Error(fmt::format("cannot reserve {} bytes of memory for copies of the State: {}", size, std::strerror(code)));
   };
   clear(file);
@@ -113,7 +113,7 @@ bool CopyFile::is_in_use(int file) {
 
 void CopyFile::forget_use(int file) {
   Header found{};
-  if (pread(file, &found, sizeof found, 0) != sizeof found) return;  // no rank has made the file
+  if (pread(file, &found, sizeof found, 0) != sizeof found) return;  // the file is empty
   found.is_in_use = 0;
   static_cast<void>(pwrite(file, &found, sizeof found, 0));  // cannot fail: the memory is reserved
 }

@@ -54,9 +54,10 @@ class CopyFile {
 
   /// Returns the number of the copy from which the last attempt began; 0 if it did not begin from a copy.
   std::int64_t origin() const;
-  /// Returns the number of attempts in a row that began from that copy.
+  /// Returns the number of attempts in a row that began from the copy origin().
   std::int64_t attempts_from_origin() const;
-  /// Records the origin of an attempt that begins, and that it has sealed no copy.
+  /// Records that an attempt begins from the copy `origin` (0: from no copy), and that the attempt has sealed no copy
+  /// yet.
   void begin_attempt(std::int64_t origin);
 
  private:

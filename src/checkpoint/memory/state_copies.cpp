@@ -25,8 +25,8 @@ namespace trainrt::checkpoint {
 namespace {
 
 constexpr std::string_view version = "1";
-constexpr std::int64_t max_attempts = 3;             // in a row from the same copy
-constexpr std::uint64_t min_text_room = 4096;        // bytes of a memory page
+constexpr std::int64_t max_attempts = 3;             // attempts in a row that may begin from the same copy
+constexpr std::uint64_t min_text_room = 4096;        // size of a memory page in bytes
 constexpr std::size_t block = std::size_t{1} << 18;  // bytes that are copied and then digested while they are in the cache
 
 int slot_of(std::int64_t number) { return static_cast<int>(number % 2); }
@@ -83,7 +83,7 @@ class SlotWriter {
   io::Digest digest_;
 };
 
-/// Reads the text in the slot of a rank, whose size precedes it.
+/// Returns the text in the slot of a rank. The size of the text is stored before the text.
 std::string_view text_in(std::span<const std::byte> slot) {
   std::uint64_t size = 0;
   std::memcpy(&size, slot.data(), sizeof size);
@@ -140,8 +140,8 @@ void StateCopies::gather_layout(const State& state) {
   layout_.identity = io::digest_of(identity.bytes());
 }
 
-/// Takes the layout of the existing file if that is of the same run and State, and has room enough. Otherwise makes the
-/// file.
+/// Uses the layout of the existing file if the file belongs to the same run and State and its slots are large enough.
+/// Otherwise initializes the file.
 void StateCopies::choose_rooms() {
   const auto found = CopyFile::layout_of(file_, communicator_.size());
   const bool is_usable =
@@ -152,8 +152,9 @@ void StateCopies::choose_rooms() {
     CopyFile::make(file_, layout_);
 }
 
-/// Makes the file on rank 0, unless it is of the same run and State and has room enough: its values may have grown since
-/// the attempt began. Maps the file on every rank. Returns the first error, or "". Collective.
+/// Initializes the file on rank 0, unless it belongs to the same run and State and its slots are large enough: the values
+/// of the State may have grown since the attempt began. Maps the file on every rank. Returns the first error, or "".
+/// Collective.
 std::string StateCopies::prepare_file() {
   std::string failure;
   Packer rooms;
@@ -203,7 +204,7 @@ std::optional<CopyNote> StateCopies::newest() {
   number_ = std::max({all[0].max, all[1].max, all[2].max});
   for (const int slot : {0, 1})
     if (newest == 0 || slot != slot_of(newest)) copies_->unseal(rank, slot);
-  // The next copy must not be written into the slot of this one.
+  // The next copy must not be written into the slot of the newest copy.
   if (newest > 0) number_ = newest;
   communicator_.barrier("copies of the State in memory");  // no rank seals a copy before all ranks have removed old seals
   if (newest == 0) return std::nullopt;

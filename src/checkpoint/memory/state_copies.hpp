@@ -11,7 +11,7 @@
 
 namespace trainrt::checkpoint {
 
-/// The point of a run at which a copy was made, and the numbers that a restart needs beside the State.
+/// The point of a run at which a copy was made, and the numbers that a restart needs in addition to the State.
 struct CopyNote {
   std::int64_t step = 0;
   std::int64_t iteration = 0;
@@ -19,33 +19,37 @@ struct CopyNote {
   std::map<std::string, double> metrics;  ///< Meta::metrics
 };
 
-/// Copies of a State in memory, from which the ranks of one node continue after a rank has died. The copies are kept by the
-/// process that starts the ranks (CopyFile). Each rank copies the tensors that only it holds, and its share of the
+/// Copies of a State in memory, from which the ranks of one node continue after a rank has died. The process that starts
+/// the ranks keeps the copies (CopyFile). Each rank copies the tensors that only this rank holds, and its share of the
 /// replicated tensors.
 ///
-/// The last two copies are kept. A copy can be loaded if all ranks have sealed it with the same number, and if its digests
-/// are right. Must be used on the train thread.
+/// The last two copies are kept. Copies are numbered, and each rank stores the number and a digest with its part of a
+/// copy when the part is complete. A copy can be loaded if the parts of all ranks have the same number and match their
+/// digests. Must be used on the train thread.
 class StateCopies {
  public:
   /// `file` is a descriptor of a memfd that all ranks share; it must stay open. `run` identifies the run. The communicator
   /// must outlive the object.
   StateCopies(int file, std::string run, Communicator& communicator);
 
-  /// Prepares the memory for copies of `state`. Copies of an earlier attempt stay if they are of the same run, of an equal
-  /// State, and of the same number of ranks. Returns why the State cannot be copied, or "": tensors in GPU memory and files
-  /// are not copied, and all copies together may take `max_bytes` bytes (rank 0's argument counts). Collective.
+  /// Prepares the memory for copies of `state`. Copies of an earlier attempt are kept if run and number of ranks are the
+  /// same, and if the State had the same names, types, shapes and placements.
+  ///
+  /// Returns "", or the reason why the State cannot be copied: tensors are in GPU memory, the State has files, or all
+  /// copies together would take more than `max_bytes` bytes. Rank 0's `max_bytes` is used. Collective.
   std::string open(const State& state, std::uint64_t max_bytes);
-  /// Returns the note of the newest copy that all ranks have, or nothing. Only the returned copy remains valid. A copy from
-  /// which three attempts in a row began is not returned: they have failed before they made another copy. Collective.
+  /// Returns the note of the newest copy that all ranks have, or nothing. Only the returned copy remains valid. A copy
+  /// from which the last three attempts began is not returned, because they all failed before they made another copy.
+  /// Collective.
   std::optional<CopyNote> newest();
   /// Loads the copy that newest() has returned into `state`. Not collective.
   void load(const State& state);
   /// Records whether this attempt begins from the copy that newest() has returned. Not collective.
   void begin_from_copy(bool begins);
 
-  /// Copies `state`. All ranks must call this function at the same point of the run, and communicate between two calls.
-  /// Returns false if the values of the State no longer fit; open() then makes room, and removes the earlier copies. Not
-  /// collective.
+  /// Copies `state`. All ranks must call copy() at the same point of the run, and must communicate between two calls, so
+  /// that no rank is more than one copy ahead. Returns false if the values of the State need more memory than open() has
+  /// reserved; call open() again, which reserves more and removes the earlier copies. Not collective.
   [[nodiscard]] bool copy(const State& state, const CopyNote& note);
   /// Removes the copies and frees their memory. open() can be called again. Collective.
   void close();

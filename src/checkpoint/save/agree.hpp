@@ -19,9 +19,11 @@ void require_alike(const State& state, Communicator& communicator);
 std::string different_values(const State& state, Communicator& communicator);
 
 /// Checks before each save that the States of all ranks match: entries, dtypes, shapes, placements and values. Also
-/// computes the layout of the tensors in the shard files. A check costs one small all-reduce while names and shapes are
-/// unchanged. Otherwise the ranks exchange the offsets and shapes of their slabs (rectangular parts of tensors), a few
-/// tensors at a time. The memory per rank grows with the number of tensors and of ranks that share a shard file.
+/// computes the layout of the tensors in the shard files.
+///
+/// A check costs one small all-reduce while names and shapes are unchanged. Otherwise the ranks exchange the offsets and
+/// shapes of their slabs (rectangular parts of tensors), a few tensors at a time. The memory per rank grows with the
+/// number of tensors and of ranks that share a shard file.
 class Agreement {
  public:
   Agreement(Communicator& communicator, std::vector<int> file_of_rank)

@@ -182,7 +182,7 @@ std::vector<std::string> MissingViews::write_all() {
     lines.push_back(std::string("the combined views (state.h5) of checkpoints may be missing: ") + error.what());
   }
   for (auto missing = missing_.begin(); missing != missing_.end();) try {
-      if (io::exists(*missing)) restore_view(*missing, aside_);  // skips deleted checkpoints
+      if (io::exists(*missing)) restore_view(*missing, aside_);  // false if the checkpoint was deleted
       missing = missing_.erase(missing);
     } catch (const Error& error) {
       if (reported_.insert(*missing).second)

@@ -52,9 +52,11 @@ struct Commit {
 };
 
 /// Commits a checkpoint: writes the manifest and renames the directory to its final name. Returns the size of the
-/// checkpoint in bytes. Throws LostRun if another attempt owns the run. Throws Error if the commit fails for another
-/// reason; the checkpoint is then dropped and its files are removed. If the storage was unavailable for longer than the
-/// timeout of io::set_storage_timeout(), the Error is an io::StorageError for which io::is_transient() returns true.
+/// checkpoint in bytes.
+///
+/// Throws LostRun if another attempt owns the run. Throws Error if the commit fails for another reason; the checkpoint is
+/// then dropped and its files are removed. If the storage was unavailable for longer than the timeout of
+/// io::set_storage_timeout(), the Error is an io::StorageError for which io::is_transient() returns true.
 std::uint64_t commit(const Commit& commit, const Observer& observer);
 
 /// Writes the combined view, state.h5, into the checkpoint that commit() has committed. Must be called on rank 0 only.

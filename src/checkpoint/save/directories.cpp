@@ -64,7 +64,7 @@ std::string packed_list(const DirectoryCheckpoint& mine) {
   return packer.bytes();
 }
 
-/// Describes the files with one name in the directories of all ranks.
+/// Describes the files with the same name in the directories of all ranks.
 struct Shared {
   std::vector<int> ranks;            ///< ranks that have a file with this name, in ascending order
   std::vector<std::uint64_t> bytes;  ///< sizes of their files, in the order of `ranks`
@@ -160,7 +160,8 @@ struct Version {
 /// All different contents that files of the same name have, ordered by the lowest rank that has each content.
 using Versions = std::vector<Version>;
 
-/// Compares the digests of files with one name on all ranks. Returns the names that have several versions. Collective.
+/// Compares the digests of files with the same name on all ranks. Returns the names that have several versions.
+/// Collective.
 std::map<std::string, Versions> different_files(const SharedFiles& files, const std::string& directory,
                                                 Communicator& communicator, const Explain& explain) {
   std::map<std::string, Versions> different;

@@ -14,7 +14,7 @@ namespace {
 
 /// Ranks that failed with the same text.
 struct Group {
-  std::string key;  ///< the text without numbers
+  std::string key;  ///< `text` without numbers
   std::string text;
   std::vector<int> ranks;  ///< in ascending order
   std::vector<std::string> hosts;

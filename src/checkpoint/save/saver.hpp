@@ -144,10 +144,11 @@ class Saver {
 };
 
 /// Saves one checkpoint and waits until the checkpoint is committed and its combined view (state.h5) is written. Returns
-/// the same result on all ranks. If a rank cannot write its bytes, the checkpoint is dropped on all ranks and its files are
-/// removed; committed checkpoints are not changed. Throws Error if the States of the ranks differ, which is a bug of the
-/// train function. Throws LostRun if a checkpoint with number `meta.number` exists, because another attempt owns the run
-/// now. Collective.
+/// the same result on all ranks. If a rank cannot write its bytes, the checkpoint is dropped on all ranks and its files
+/// are removed; committed checkpoints are not changed.
+///
+/// Throws Error if the States of the ranks differ, which is a bug of the train function. Throws LostRun if a checkpoint
+/// with number `meta.number` exists, because another attempt owns the run now. Collective.
 SaveResult save(const State& state, const SaverOptions& options, const Meta& meta, Communicator& communicator);
 
 }  // namespace trainrt::checkpoint

@@ -1,7 +1,9 @@
-// The communication backend "node": the ranks of a node reduce in shared memory, and the first rank of each node exchanges
-// the results with the first ranks of the other nodes over MPI. Sums follow the fixed binary tree over rank numbers. A node
-// computes the sums of the complete subtrees with all ranks on the node, and only these sums are sent: one sum per node
-// for 2^k consecutive ranks per node. If all ranks are on one node, MPI is not needed.
+// The communication backend "node": the ranks of a node reduce in shared memory, and the first rank of each node
+// exchanges the results with the first ranks of the other nodes over MPI. If all ranks are on one node, MPI is not
+// needed.
+//
+// Sums follow the fixed binary tree over rank numbers. A node computes the sums of the complete subtrees with all ranks
+// on the node, and only these sums are sent: one sum per node if each node has 2^k consecutive ranks.
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -30,7 +30,7 @@ struct GradientBuckets::Impl {
   comm::BucketPlan plan;
   bool narrow_wire;
   Memory memory;
-  Memory wire;                       // bf16 copies of the f32 buckets, which are sent instead of them
+  Memory wire;                       // bf16 copies of the f32 buckets; the copies are sent instead of the buckets
   std::vector<std::size_t> wire_of;  // offset of each bucket in `wire`, in bytes
   std::vector<std::size_t> missing;  // number of gradients of each bucket that are not ready yet
   std::vector<char> is_ready;        // whether the gradient of each parameter is ready

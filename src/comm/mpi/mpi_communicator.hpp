@@ -11,8 +11,8 @@
 
 namespace trainrt::comm {
 
-/// A set of MPI requests in progress; the condition is true when all requests are complete. While a thread sleeps in a wait
-/// for the requests, it answers the questions of ranks that search for missing ranks (see MpiRollCall).
+/// A set of MPI requests in progress, as a condition for a coroutine: true when all requests are complete. While a thread
+/// sleeps in a wait for the requests, it answers the questions of ranks that search for missing ranks (see MpiRollCall).
 class MpiRequests : public Awaited {
  public:
   explicit MpiRequests(MpiRollCall& roll_call) : roll_call_(roll_call) {}

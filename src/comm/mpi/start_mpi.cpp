@@ -61,10 +61,10 @@ void initialize_mpi(launch::Launch& launch) {
   launch.after_mpi();
 }
 
-/// Returns whether the communicator's destructor finalizes MPI. With several nodes MPI is not finalized, if the launcher
-/// allows that: MPI_Finalize of MPICH before 4.2 closes UCX's TCP connections without waiting for the other ranks, so it
-/// hangs or fails if a rank is late (pmodels/mpich pull request 6596). A barrier before the exit makes sure that no message
-/// is left to be sent.
+/// Returns whether the communicator's destructor finalizes MPI. With several nodes, MPI is not finalized if the launcher
+/// allows that. The reason is that MPI_Finalize of MPICH before 4.2 closes UCX's TCP connections without waiting for the
+/// other ranks, so it hangs or fails if a rank is late (pmodels/mpich pull request 6596). A barrier before the exit makes
+/// sure that no message is left to be sent.
 MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
   using Finalize = MpiCommunicator::Finalize;
   return launch.world().node_count > 1 && launch.may_skip_mpi_finalize() ? Finalize::never : Finalize::with_communicator;

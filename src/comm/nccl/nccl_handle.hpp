@@ -56,7 +56,7 @@ class NcclHandle {
   [[noreturn]] void fail(const std::string& what, Result result);
   /// The reason why the NCCL communicator was aborted.
   struct AbortReason {
-    std::string text;  ///< "": not aborted
+    std::string text;  ///< "": the communicator was not aborted
     bool is_timeout = false;
   };
   void abort_communicator(AbortReason why);

@@ -27,8 +27,8 @@ struct CheckpointKeys {
   bool read_back = false;           ///< true: read and verify every checkpoint before it is committed
   OnReplicaDifference replica_check = OnReplicaDifference::error;
   StepInterval replica_check_every;     ///< interval of additional comparisons of replicated tensors between checkpoints
-  std::optional<SameFiles> same_files;  ///< nothing: as the caller of report() asks
-  std::string mirror;                   ///< storage that checkpoints are copied to, as URL or path; "": no mirror
+  std::optional<SameFiles> same_files;  ///< nullopt: the caller of report() decides
+  std::string mirror;                   ///< object store or folder for copies of checkpoints, as URL or path; "": no mirror
   double mirror_wait_s = 0;             ///< maximum time that the end of a run waits for the mirror, seconds
 };
 

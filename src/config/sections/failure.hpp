@@ -28,7 +28,7 @@ struct FailureKeys {
   LimitOption hang_timeout;         ///< time without progress after which an attempt counts as hanging
   double launch_timeout_s = 0;      ///< maximum time that the ranks wait for each other at the start
   double collective_timeout_s = 0;  ///< maximum time that a rank waits for another rank in a collective
-  double storage_timeout_s = 0;     ///< maximum time until a node sees a new directory, and maximum outage of the storage
+  double storage_timeout_s = 0;     ///< maximum wait for unavailable storage, and for a new directory to appear
 };
 
 }  // namespace trainrt::config

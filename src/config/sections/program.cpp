@@ -4,8 +4,8 @@ namespace trainrt::config {
 
 namespace {
 
-/// Checks the config section [program]. With program.has_trainer the rank process becomes the program, so keys that require
-/// trainrt as the parent process of the program are refused.
+/// Checks the config section [program]. With program.has_trainer, each rank process is replaced by the program (exec), so
+/// keys that require trainrt as the parent process of the program are refused.
 void check_program(const Options& options, const RunSpec& spec) {
   if (!spec.program.has_trainer) return;
   const auto refuse = [&](const std::string& text) { refuse_key(options, "program.has_trainer", text); };

@@ -27,7 +27,7 @@ struct ScalingKeys {
   bool deterministic = false;
   std::string gpus_per_worker;     ///< number of GPUs per rank, or "auto"
   bool check_collectives = false;  ///< true: the calls of all ranks are compared before each collective
-  /// True if a restart under conditions with which the bits of results may change is an error instead of a warning.
+  /// True: a restart that may change the bits of results is an error. False: such a restart is only a warning.
   bool require_same_bits = false;
 
   /// Returns the action for a restart with another number of ranks: the value of the config key scaling.on_resize, or its
@@ -40,8 +40,8 @@ struct ScalingKeys {
   /// Returns whether the config itself sets same_bits. If same_bits is only the default, a run without a checkpoint may
   /// start on another number of ranks.
   bool requires_fixed_workers() const { return on_resize_key == OnResize::same_bits; }
-  /// Returns whether a start under conditions that same_bits does not allow is an error. It is not if same_bits is only the
-  /// default.
+  /// Returns whether a start under conditions that same_bits does not allow is an error. If same_bits is only the
+  /// default, such a start is an error only if require_same_bits is set.
   bool enforces_same_bits() const { return requires_fixed_workers() || (has_fixed_workers() && require_same_bits); }
 };
 

@@ -5,10 +5,12 @@
 
 namespace trainrt {
 
-/// Opens the path `relative` below the open directory `base`, as openat(2) does with `flags` and O_CLOEXEC, but follows no
-/// symbolic link in any path component. Each component is looked up in a directory that is already open, so that replacing
-/// a directory by a symbolic link at any time does not lead outside `base`. A leading slash is ignored. Uses openat2(2); on
-/// kernels without openat2(2), opens the components one by one.
+/// Opens the path `relative` below the open directory `base`, as openat(2) does with `flags` and O_CLOEXEC, but follows
+/// no symbolic link in any path component.
+///
+/// Each component is looked up in a directory that is already open, so that replacing a directory by a symbolic link at
+/// any time does not lead outside `base`. A leading slash is ignored. Uses openat2(2); on kernels without openat2(2),
+/// opens the components one by one.
 ///
 /// Returns a file descriptor that the caller owns, or -1 with errno: ELOOP if a component is a symbolic link, EXDEV if a
 /// component is "..". Thread-safe.

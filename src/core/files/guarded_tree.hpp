@@ -9,10 +9,11 @@
 namespace trainrt {
 
 /// Protects a directory tree against symbolic links. While an object of this class exists, the functions below
-/// (open_guarded() and others) follow no symbolic link below the directory `root`, and neither does the code that uses
-/// these functions, such as src/io and the ranks' log files. The functions look up each path component from an open
-/// descriptor of `root` (core/files/beneath.hpp) and fail with ELOOP at a symbolic link. `root` itself may be a symbolic
-/// link or be reached through symbolic links.
+/// (open_guarded() and others) follow no symbolic link below the directory `root`. The code that uses these functions,
+/// such as src/io and the ranks' log files, is thereby protected, too.
+///
+/// The functions look up each path component from an open descriptor of `root` (core/files/beneath.hpp) and fail with
+/// ELOOP at a symbolic link. `root` itself may be a symbolic link or be reached through symbolic links.
 ///
 /// A path is guarded if it begins with `root`, spelled as it was passed to the constructor, and has no component "..". If
 /// the trees of several objects overlap, the innermost root applies. `users` names a folder in `root` that belongs to the
@@ -45,9 +46,10 @@ int remove_directory_guarded(const std::string& path);
 /// last one, is such a link. Returns 0 and fills `info`, or returns -1 with errno.
 int stat_guarded(const std::string& path, struct stat& info);
 
-/// A path split into an open directory and a name in that directory, the form that unlinkat(2) and similar system calls
-/// take. For a path below a GuardedTree: the parent directory, opened without following symbolic links, and the last path
-/// component. For any other path: AT_FDCWD and the complete path. Owns the directory's descriptor.
+/// A path as a directory descriptor and a name in that directory, the two arguments of unlinkat(2) and similar system
+/// calls. For a path below a GuardedTree, the directory is the path's parent directory, opened without following symbolic
+/// links, and the name is the last path component. For any other path, the directory is AT_FDCWD, and the name is the
+/// complete path. Owns the directory's descriptor.
 class PathEntry {
  public:
   explicit PathEntry(const std::string& path);

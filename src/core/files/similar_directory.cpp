@@ -49,7 +49,7 @@ std::string similar_directory(const std::string& path, std::span<const std::stri
   std::error_code error;
   fs::path parent;
   auto all = fs::path(path).lexically_normal();
-  if (!all.has_filename()) all = all.parent_path();  // without a slash at the end
+  if (!all.has_filename()) all = all.parent_path();  // removes a slash at the end
   auto component = all.begin();
   while (component != all.end() && fs::is_directory(parent / *component, error)) parent /= *component++;
   if (component == all.end()) return "";

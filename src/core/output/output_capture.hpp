@@ -11,8 +11,10 @@ namespace trainrt {
 
 /// Redirects all output of this process. While an object of this class exists, all output to descriptors 1 and 2 (printf,
 /// std::cout, write(2)) goes to the log file and the terminal that an OutputTargets names. This includes the output of
-/// child processes, which inherit the descriptors. Messages that the runtime writes with OutputCapture::write() still go to
-/// the standard streams that this process was started with. At most one object may exist, in a process that is one rank.
+/// child processes, which inherit the descriptors.
+///
+/// Messages that the runtime writes with OutputCapture::write() still go to the standard streams that this process was
+/// started with. At most one object may exist in a process, and the process must be a single rank.
 ///
 /// Standard output becomes line buffered, so that a crash loses no complete line. Log and terminal receive the complete
 /// output if the process returns, throws, crashes or calls exit(). SIGKILL and _exit() may lose the bytes that are in the

@@ -11,8 +11,8 @@ namespace trainrt {
 
 namespace {
 
-/// Returns the part of a line that a terminal shows: the part after the last \r. \r at the end of the line belongs to the
-/// line break and is removed.
+/// Returns the part of a line that a terminal shows, which is the part after the last \r. A \r at the end of the line
+/// belongs to the line break and is removed first.
 std::string_view as_shown(std::string_view line) {
   while (line.ends_with('\r')) line.remove_suffix(1);
   const auto start = line.rfind('\r');

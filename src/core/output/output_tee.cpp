@@ -122,7 +122,7 @@ void OutputTee::read_all() {
     take_next_file();
     bool found = false;
     for (auto& source : sources_) found = read_from(source) || found;
-    drains_done_ = asked;  // one pass reads the capacity of a pipe, so all bytes that were in the pipe
+    drains_done_ = asked;  // one pass reads up to the capacity of a pipe: all bytes that were in the pipe
     if (found && !(stopping && monotonic_seconds() > end_s)) continue;
     if (stopping) break;
     std::vector<pollfd> ready{{.fd = wake_.get(), .events = POLLIN, .revents = 0}};

@@ -21,11 +21,12 @@
 
 namespace trainrt {
 
-/// Copies the output of a process to the destinations that an OutputTargets names (log file, terminal, callback), and keeps
-/// the last bytes in memory. A thread of this object reads the output from pipes. If standard output and standard error are
-/// shown on different terminals or files, each has its own pipe, and the log contains them in the order in which they are
-/// read; otherwise one pipe preserves the order of the writes. Memory is bounded: a process that writes faster than log and
-/// terminal accept the output blocks.
+/// Copies the output of a process to the destinations that an OutputTargets names (log file, terminal, callback), and
+/// keeps the last bytes in memory. A thread of this object reads the output from pipes.
+///
+/// If standard output and standard error are shown on different terminals or files, each has its own pipe, and the log
+/// contains their bytes in the order in which they are read. Otherwise one pipe carries both and preserves the order of
+/// the writes. Memory is bounded: a process blocks if it writes faster than log and terminal accept the output.
 class OutputTee {
  public:
   /// Creates the pipes for the output of a process. Throws Error if the system has no pipe left.
@@ -66,8 +67,8 @@ class OutputTee {
   /// Copies the tail of the log file, at most room.size() bytes, into `room`; returns the number of bytes copied.
   /// Async-signal-safe.
   std::size_t copy_end(std::span<char> room) const { return log_.copy_end(room); }
-  /// Omits the output that is read from now on from the terminal (false), or shows it again (true). The log and the tail
-  /// contain all output. Thread-safe.
+  /// Sets whether the terminal shows the output that is read from now on. The log and the tail contain all output.
+  /// Thread-safe.
   void show(bool is_shown) { is_shown_ = is_shown; }
   /// Returns whether the calling thread is the thread with which some OutputTee reads its pipes.
   static bool is_reading_thread();

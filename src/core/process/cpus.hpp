@@ -12,8 +12,9 @@ std::string affinity_of_this_thread();
 /// Returns the number of CPUs on which this thread may run; 1 if it cannot be determined.
 int cpus_of_this_thread();
 
-/// Returns the number of CPUs for this rank: the number of CPUs in the affinity `mine`, divided by the number of ranks
-/// of the node with an equal affinity, and at least 1. `of_node`: affinities of all ranks of the node. Pure function.
+/// Returns the number of CPUs for this rank: the number of CPUs in the affinity `mine`, divided by the number of ranks of
+/// the node that have the same affinity. The result is at least 1. `of_node`: affinities of all ranks of the node. Pure
+/// function.
 int cpus_each(const std::string& mine, std::span<const std::string> of_node);
 
 /// The CPUs on which a rank may run, and the number of ranks that share these CPUs.
@@ -38,10 +39,12 @@ void set_cpu_share_of_process(const CpuShare& share);
 /// starts several threads per rank, to read data or to write and read checkpoints, asks this function. Thread-safe.
 int threads_of_this_rank(int threads);
 
-/// Returns the CPUs for one of `ranks` ranks that share the CPUs in `affinity`: `width` consecutive ones. The blocks of the
-/// ranks are in the order of `index`. Returns `affinity` if there are at least as many CPUs as ranks, or at most `width`
-/// CPUs, or if the CPUs cannot be divided into blocks with equal numbers of ranks, because the scheduler of the system
-/// balances such ranks better. Pure function.
+/// Returns the CPUs for one of `ranks` ranks that share the CPUs in `affinity`: a block of `width` consecutive CPUs. The
+/// blocks of the ranks are in the order of `index`.
+///
+/// Returns `affinity` unchanged if there are at least as many CPUs as ranks, if there are at most `width` CPUs, or if the
+/// CPUs cannot be divided into blocks with equal numbers of ranks: the scheduler of the system balances such ranks
+/// better. Pure function.
 std::string block_of_cpus(const std::string& affinity, int index, int ranks, int width);
 
 /// Returns the affinity that this process had before the first call of set_affinity_of_this_thread(); the affinity of this

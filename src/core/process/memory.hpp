@@ -6,7 +6,8 @@
 namespace trainrt {
 
 /// Returns the bytes of memory that this process can still allocate: the minimum of the memory that the kernel reports as
-/// available on this node, the rest of the limits of the process's cgroups, and the rest of the limit of `ulimit -v`.
+/// available on this node, the memory left within the limits of the process's cgroups, and the memory left within the
+/// limit of `ulimit -v`.
 std::uint64_t available_memory();
 
 /// Returns the memory limit of this process's cgroups in bytes. All processes in a cgroup share its limit. If no cgroup
@@ -19,8 +20,9 @@ struct MemoryShare {
   std::uint64_t limit = 0;
   double share() const { return static_cast<double>(used) / static_cast<double>(limit); }
 };
-/// Returns memory usage and limit of the cgroup of this process that has used the largest fraction of its limit; nullopt if
-/// no cgroup has a limit below the memory of the node. Page cache does not count as used, since the kernel can drop it.
+/// Returns the memory usage and limit of one of this process's cgroups: the one that has used the largest fraction of its
+/// limit. Returns nullopt if no cgroup has a limit below the memory of the node. Page cache does not count as used, since
+/// the kernel can drop it.
 std::optional<MemoryShare> fullest_cgroup();
 
 /// Numbers of processes that the kernel's out-of-memory (OOM) killer has killed since boot; nullopt: unknown.

@@ -20,8 +20,8 @@ class PipedProgram {
   PipedProgram(const PipedProgram&) = delete;
   PipedProgram& operator=(const PipedProgram&) = delete;
 
-  /// Appends `bytes` to the program's standard input. They are buffered in this object; exchange() writes them when the
-  /// program's pipe has room.
+  /// Appends `bytes` to the program's standard input. The bytes are buffered in this object; exchange() writes them when
+  /// the program's pipe has room.
   void send(std::string_view bytes) { unsent_ += bytes; }
   /// Returns the number of bytes passed to send() that the program has not read yet.
   std::size_t unread() const;

@@ -17,9 +17,10 @@ enum class InputKind {
 InputKind input_kind();
 
 /// Passes the standard input of this process to programs that it starts one after the other. Each program reads the
-/// complete input, from the position that standard input had when this object was created. A regular file is inherited by
-/// each program. A stream (pipe) is copied into another pipe by a thread, which keeps the first `max_kept_bytes` in memory
-/// for later programs. At most one object may exist. Not thread-safe.
+/// complete input, from the position that standard input had when this object was created.
+///
+/// A regular file is inherited by each program. A stream (pipe) is copied into another pipe by a thread, which keeps the
+/// first `max_kept_bytes` in memory for later programs. At most one object may exist. Not thread-safe.
 class ProgramInput {
  public:
   static constexpr std::size_t max_kept_bytes = 16 << 20;
@@ -48,10 +49,10 @@ class ProgramInput {
 /// then gets SIGPIPE.
 void drop_input();
 
-/// Reads standard input to its end into a file in memory (memfd_create(2)), and makes that file the standard input of this
-/// process, so that each program that it starts can read the input. Returns the size of the input in bytes. Throws
-/// UsageError if the input has more than 64 MiB, or if nothing arrives for `timeout_s` seconds; the error's text begins
-/// with "it", for standard input.
+/// Reads standard input to its end into a file in memory (memfd_create(2)), and makes that file the standard input of
+/// this process, so that each program that this process starts can read the input. Returns the size of the input in
+/// bytes. Throws UsageError if the input has more than 64 MiB, or if nothing arrives for `timeout_s` seconds. The error's
+/// text begins with "it", which stands for standard input.
 std::size_t hold_input(double timeout_s);
 
 }  // namespace trainrt

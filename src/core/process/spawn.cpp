@@ -89,7 +89,8 @@ void set_signals(const SpawnOptions& options) {
   fail_in_child(execution);
 }
 
-/// Returns pointers to `texts`, with a null pointer at the end, for execve(2). They are valid while `texts` is unchanged.
+/// Returns pointers to `texts`, with a null pointer at the end, for execve(2). The pointers are valid while `texts` is
+/// unchanged.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));

@@ -139,8 +139,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-/// Returns the maximum distance of two words that are similar. It is smaller for short words, of which most have another
-/// word at distance 2.
+/// Returns the maximum distance of two words that are similar. The maximum is smaller for short words, because most short
+/// words have another word at distance 2.
 std::size_t max_similar_distance(std::string_view word, std::string_view candidate) {
   constexpr std::size_t short_word = 3;
   const auto length = std::min(word.size(), candidate.size());

@@ -47,9 +47,11 @@ std::string without_numbers(std::string_view text);
 std::string excerpt(std::string_view text, std::size_t max_bytes = 300);
 
 /// Returns the candidate with the smallest edit distance to `word`, for a suggestion after a typing error; "" if all
-/// distances are too large: more than 1 for words of up to 3 characters, otherwise more than 2 or a third of `word`. Two
-/// transposed characters are one edit. If no distance is small enough, returns a candidate that abbreviates `word` by its
-/// initials, or the reverse: "lr" for "learning_rate".
+/// distances are too large. The limit is 1 if either word has at most 3 characters, otherwise 2, or a third of the length
+/// of `word` if that is more. Two transposed characters are one edit.
+///
+/// If no distance is small enough, returns a candidate that abbreviates `word` by its initials, or the reverse: "lr" for
+/// "learning_rate".
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Quotes `word` for a POSIX shell, for commands that users are asked to type. Words of letters, digits and characters that

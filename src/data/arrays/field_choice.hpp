@@ -13,8 +13,9 @@ struct FieldChoice {
 };
 
 /// Returns the fields that the key `fields` chooses: "x, labels=y" chooses the arrays x and y, and y becomes the field
-/// labels. Without the key, each array is a field. `names`: names of the arrays in the file. Throws UsageError that begins
-/// with `what`, the name of the file, if the file has no arrays, lacks one of them, or if two arrays make the same field.
+/// labels. Without the key, each array is a field. `names`: names of the arrays in the file. Throws UsageError that
+/// begins with `what`, the name of the file, if the file has no arrays or lacks a chosen array, or if two arrays would
+/// become the same field.
 std::vector<FieldChoice> chosen_fields(const std::string& fields, const std::vector<std::string>& names,
                                        const std::string& what);
 

@@ -46,7 +46,7 @@ std::optional<DType> dtype_of_code(std::uint32_t code) {
 }
 
 IdxHeader read_header(const InputFile& file) {
-  constexpr std::uint64_t bytes_with_header = 64 << 10;  // also of a compressed header
+  constexpr std::uint64_t bytes_with_header = 64 << 10;  // enough for the largest header, also if it is compressed
   constexpr std::size_t max_header_bytes = 4 + 4 * max_idx_dimensions;
   auto bytes = first_bytes(file, bytes_with_header);
   const bool is_compressed = bytes.size() > 1 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};

@@ -17,7 +17,7 @@ struct IdxHeader {
   Shape shape;  ///< [samples, sample shape...]
   std::uint64_t header_bytes = 0;
   std::uint64_t data_bytes = 0;
-  bool is_compressed = false;  ///< gzip
+  bool is_compressed = false;  ///< true if the file is compressed by gzip
 
   Shape sample_shape() const { return {shape.begin() + 1, shape.end()}; }
 };
@@ -27,11 +27,14 @@ struct IdxData {
   std::vector<std::byte> values;  ///< values in this machine's byte order
 };
 
-/// Returns the header of `file`, and checks that the file contains all declared values. The length of a plain file is its
-/// size. The length of the data in a gzip file is read from its trailer, which stores the length modulo 2^32. If the
-/// length in the trailer differs from the header, the file is truncated or has several members. In this case, the file is
-/// decompressed to find the length. Throws UsageError that names the file, the problem and the valid values. Also throws
-/// UsageError if a gzip file declares more bytes than `limit` allows.
+/// Returns the header of `file`, and checks that the file contains all declared values.
+///
+/// The length of a plain file is its size. The length of the data in a gzip file is read from its trailer, which stores
+/// the length modulo 2^32. If the length in the trailer differs from the header, the file is truncated or has several
+/// members. In this case, the file is decompressed to find the length.
+///
+/// Throws UsageError that names the file, the problem and the valid values. Also throws UsageError if a gzip file
+/// declares more bytes than `limit` allows.
 IdxHeader check_idx(const InputFile& file, const ExpansionLimit& limit);
 
 /// Reads the complete file, and verifies gzip's checksum. Throws as check_idx() does.

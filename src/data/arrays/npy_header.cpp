@@ -93,7 +93,7 @@ class NpyDictParser {
 
   /// Reads "()", "(3,)", "(3, 4)" or "(3, 4,)". Python 2 wrote "(3L,)".
   Shape tuple() {
-    constexpr std::size_t max_npy_dimensions = 64;  // the same limit as NumPy 2
+    constexpr std::size_t max_npy_dimensions = 64;  // the same maximum as in NumPy 2
     Shape shape;
     expect("(");
     while (!accepts(")")) {
@@ -127,7 +127,7 @@ class NpyDictParser {
 
 /// Returns the text of the dictionary in the header, and sets `header.header_bytes`.
 std::string_view dict_text(std::string_view file, NpyHeader& header, const std::string& what) {
-  constexpr std::size_t version_1 = 10, version_2 = 12;  // bytes before the text
+  constexpr std::size_t version_1 = 10, version_2 = 12;  // offset of the dictionary's text in the file, by format version
   if (!npy_magic.starts_with(file.substr(0, npy_magic.size())))
     bad_npy(what, "is not a .npy file, which begins with the byte 93 (hexadecimal) and NUMPY");
   if (file.size() < version_1) bad_npy(what, "is too short for a .npy header");
@@ -173,7 +173,7 @@ void read_descr(const std::string& descr, NpyHeader& header, const std::string& 
 
 void set_data_bytes_of_npy(NpyHeader& header, const std::string& what) {
   header.data_bytes = header.value_bytes;
-  std::uint64_t sample_bytes = header.value_bytes;  // checked separately: 0 samples make data_bytes 0
+  std::uint64_t sample_bytes = header.value_bytes;  // computed on its own, because data_bytes is 0 for 0 samples
   for (std::size_t axis = 0; axis < header.shape.size(); ++axis) {
     const auto extent = static_cast<std::uint64_t>(header.shape[axis]);
     if (__builtin_mul_overflow(header.data_bytes, extent, &header.data_bytes) ||

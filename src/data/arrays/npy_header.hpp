@@ -23,8 +23,8 @@ struct NpyDict {
 /// text is never evaluated. Throws UsageError that begins with `what`, the name of the array.
 NpyDict parse_npy_dict(std::string_view text, const std::string& what);
 
-/// The header of a .npy file (NEP 1, versions 1.0, 2.0 and 3.0): an array of numbers in C order. Its first axis counts the
-/// samples.
+/// The header of a .npy file (NEP 1, versions 1.0, 2.0 and 3.0): an array of numbers in C order. The first axis of the
+/// array counts the samples.
 struct NpyHeader {
   char kind = 'f';  ///< f, i, u or b, as in NumPy
   std::size_t value_bytes = 0;

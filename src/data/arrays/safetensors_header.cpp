@@ -29,7 +29,7 @@ constexpr int header_levels = 3;                         // maximum nesting dept
 struct SafeType {
   std::string_view kind;
   std::size_t bytes;
-  std::optional<DType> dtype;  ///< nullopt: not supported
+  std::optional<DType> dtype;  ///< nullopt: trainrt does not support the type
 };
 
 constexpr std::array<SafeType, 15> safe_types = {{{"F64", 8, DType::f64},
@@ -144,7 +144,7 @@ std::vector<SafeTensor> safetensors_of(const InputFile& file) {
     throw UsageError(
         fmt::format("{}: its header declares {} bytes, but the file has {}; it is truncated, or not a safetensors file",
                     what, bytes, file.size()));
-  constexpr std::uint64_t max_bytes_parsed = 16;  // memory for each byte of the JSON text
+  constexpr std::uint64_t max_bytes_parsed = 16;  // memory that parsing takes for each byte of the JSON text
   require_memory(bytes * max_bytes_parsed, what + ": its header");
   std::string json(bytes, '\0');
   file.read(length_bytes, std::as_writable_bytes(std::span(json)));

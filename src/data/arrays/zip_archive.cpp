@@ -98,8 +98,8 @@ ZipSpan find_directory(const InputFile& file) {
   return require_directory(file, {fields.u32(16), fields.u32(12), fields.u16(10)}, tail_offset + at, is_single);
 }
 
-/// Reads the sizes and the offset of `member` from the Zip64 extra field, as far as the member's own fields refer to it.
-/// Returns false if the extra field lacks one of them.
+/// Reads those sizes and the offset of `member` that are in the Zip64 extra field instead of the member's own fields.
+/// Returns false if the extra field lacks one of these values.
 bool read_zip64(std::string_view extra, ZipMember& member) {
   constexpr std::size_t head = 4;
   std::vector<std::uint64_t*> wanted;
@@ -206,7 +206,7 @@ void ZipArchive::read(const ZipMember& member, std::span<std::byte> into) const 
 }
 
 void ZipArchive::decompress(const ZipMember& member, std::span<std::byte> into, bool is_all) const {
-  constexpr std::uint64_t max_overhead = 4096;  // of bytes that deflate cannot compress, if `into` is small
+  constexpr std::uint64_t max_overhead = 4096;  // bytes that deflate may add to small, incompressible data
   constexpr std::uint64_t piece_bytes = 1 << 20;
   const auto needed = is_all ? member.packed : std::min(member.packed, 2 * into.size() + max_overhead);
   std::vector<std::byte> packed(std::min(needed, piece_bytes));

@@ -13,7 +13,7 @@ namespace trainrt::data {
 struct ZipMember {
   std::string name;
   std::uint64_t bytes = 0;   ///< size of the decompressed member
-  std::uint64_t packed = 0;  ///< size in the archive
+  std::uint64_t packed = 0;  ///< size of the member in the archive, in bytes
   std::uint64_t header = 0;  ///< offset of the member's local header in the file
   std::uint32_t crc32 = 0;   ///< checksum of the decompressed bytes
   std::uint16_t method = 0;  ///< compression method: 0 is stored, 8 is deflated

@@ -118,8 +118,8 @@ void BatchesImpl::note_position() {
   dataset_->walk().set_position(last.first + (done == 0 ? 0 : last.count));
 }
 
-/// Makes batch number next_ the current batch: sets the numbers of its samples, and takes the values that were read
-/// ahead.
+/// Makes batch number next_ the current batch: sets the indices of the batch's samples, and takes the values that were
+/// read ahead.
 void BatchesImpl::take_batch() {
   if (next_ > 0 && !prefetcher_) start_prefetcher();
   const auto began_s = monotonic_seconds();
@@ -139,15 +139,15 @@ void BatchesImpl::take_batch() {
   was_ready ? dataset_->walk().add_handed_over(seconds) : dataset_->walk().add_waited(seconds);
 }
 
-/// Sets `into` to the numbers of this rank's samples in batch `number`.
+/// Sets `into` to the indices of this rank's samples in batch `number`.
 void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const {
   const auto part = part_of(number);
   into.resize(part.count);
   order_->list(part.first, into);
 }
 
-/// Starts to read batches ahead. Their number depends on the size of the current batch, which must exist, and on the
-/// plan's memory.
+/// Starts to read batches ahead. The number of these batches depends on the size of the current batch and on the plan's
+/// memory. Precondition: a current batch exists.
 void BatchesImpl::start_prefetcher() {
   const bool any_asked = std::any_of(is_asked_.begin(), is_asked_.end(), [](const auto& asked) { return asked.load(); });
   if (plan_->threads == 0 || plan_->source->is_resident() || !any_asked) return;
@@ -228,7 +228,7 @@ void BatchesImpl::read_field(std::size_t field) {
     require_room(bytes, "field '" + asked.name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
   column.field = field;
   const auto began_s = monotonic_seconds();
-  const data::StageClock clock(dataset_->walk().stages(), weight_of(next_ - 1));  // the current batch
+  const data::StageClock clock(dataset_->walk().stages(), weight_of(next_ - 1));  // weight of the current batch
   make_room(data_, column);
   plan_->source->read(batch_.indices_, {&column, 1});
   map(batch_.indices_, column);

@@ -18,15 +18,15 @@ namespace trainrt {
 
 /// Implements Batches: one iteration over the batches of an epoch. It uses the plan that the dataset has at construction.
 ///
-/// An iteration that owns the Cursor of the dataset sets the position that checkpoints store. It owns the Cursor if
-/// WalkState::begin() grants it, until the iteration ends or is destroyed.
+/// Only the iteration that owns the dataset's Cursor sets the position that checkpoints store. An iteration owns the
+/// Cursor if WalkState::begin() grants it, until the iteration ends or is destroyed.
 ///
 /// Fields of the first batch are read when they are requested. In later batches, the fields that were requested so far
 /// are read ahead, unless the source is in memory.
 class BatchesImpl {
  public:
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size, Remainder remainder);
-  /// Constructs an iteration over the positions in `range` only. This rank gets all of its samples.
+  /// Constructs an iteration over the positions in `range` only. This rank gets all samples of the range.
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size, data::Slice range);
   BatchesImpl(const BatchesImpl&) = delete;
   ~BatchesImpl();
@@ -74,9 +74,9 @@ class BatchesImpl {
   std::optional<data::EpochOrder> order_;
   std::optional<data::BatchPlan> batch_plan_;
   std::uint64_t next_ = 0;                   ///< number of the global batch that advance() takes
-  std::optional<std::uint64_t> taken_;       ///< number of batches that count as done; nullopt: all so far
+  std::optional<std::uint64_t> taken_;       ///< number of batches that count as used; nullopt: all batches taken so far
   Batch batch_;                              ///< the current batch
-  data::BatchData data_;                     ///< values of the current batch; the numbers of its samples are in batch_
+  data::BatchData data_;                     ///< values of the current batch; the indices of the samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for
   std::size_t samples_ahead_ = 0;            ///< number of samples of the batches that are read ahead
   mutable std::optional<data::ReadAhead<data::BatchData>> prefetcher_;

@@ -33,8 +33,9 @@ struct BatchData {
 /// The state of the iterations over the batches of one dataset on this rank. Only the train thread uses it, except
 /// stages().
 ///
-/// The first range of batches that begins owns the Cursor, until it ends. A range that begins in the meantime, such as a
-/// nested evaluation, starts at position 0 and does not change the Cursor. Without an owner, the Cursor has position 0.
+/// The first iteration that begins owns the Cursor, until the iteration ends. An iteration that begins in the meantime,
+/// such as a nested evaluation, starts at position 0 and does not change the Cursor. Without an owner, the Cursor has
+/// position 0.
 class WalkState {
  public:
   /// Identifies the steps of the plan with which a checkpoint was written: the text of DatasetPlan::steps_text(), or the
@@ -42,23 +43,23 @@ class WalkState {
   using StepsIdentity = std::variant<std::string, std::uint64_t>;
 
   const Cursor& cursor() const { return cursor_; }
-  /// Sets the Cursor to that of a checkpoint. If this Cursor is inside an epoch, and the next begin() is called for this
-  /// epoch, begin() continues at its position.
+  /// Sets the Cursor to `cursor`, which was loaded from a checkpoint. If `cursor` is inside an epoch, and the next
+  /// begin() is called for the same epoch, begin() continues at the position of `cursor`.
   void restore(const Cursor& cursor, StepsIdentity steps = {});
-  bool is_restored() const { return is_restored_; }  ///< true after restore(), until a range begins
+  bool is_restored() const { return is_restored_; }  ///< true after restore(), until an iteration begins
   bool is_being_walked() const { return cursor_.in_progress && !is_restored_; }
   std::int64_t next_epoch() const { return is_restored_ && cursor_.in_progress ? cursor_.epoch : cursor_.epoch + 1; }
 
-  /// Begins a range of batches. Returns the position at which the range starts, or nullopt if another range owns the
-  /// Cursor. Throws UsageError if the range continues a restored epoch, but the steps of `plan` differ from those of the
-  /// checkpoint.
+  /// Begins an iteration over batches. Returns the position at which the iteration starts, or nullopt if another
+  /// iteration owns the Cursor. Throws UsageError if the iteration continues a restored epoch, but the steps of `plan`
+  /// differ from those of the checkpoint.
   std::optional<std::uint64_t> begin(const DatasetPlan& plan, std::int64_t epoch);
   void set_position(std::uint64_t position) { cursor_.position = static_cast<std::int64_t>(position); }
-  /// Ends the range that owns the Cursor.
+  /// Ends the iteration that owns the Cursor.
   void end();
 
   /// Returns and removes the batches that keep_spare() stored, so that their memory can be reused. Returns an empty list
-  /// if they are not `count` batches of `samples` samples.
+  /// unless keep_spare() stored exactly `count` batches of `samples` samples.
   std::vector<BatchData> take_spare(std::size_t samples, std::size_t count);
   void keep_spare(std::size_t samples, std::vector<BatchData> batches) { spare_ = {samples, std::move(batches)}; }
 
@@ -84,8 +85,8 @@ class WalkState {
 }  // namespace data
 
 /// Implements Dataset. It holds the plan of the dataset (which samples, in which order) and the state of the iterations
-/// over its batches. Calls such as filter() replace the plan by a new one. A range of batches keeps the plan with which
-/// it was constructed.
+/// over its batches. Calls such as filter() replace the plan by a new one. An iteration keeps the plan with which it was
+/// constructed.
 class DatasetImpl {
  public:
   explicit DatasetImpl(data::DatasetPlan plan) { replace(std::move(plan)); }

@@ -39,10 +39,10 @@ enum class Effect : std::uint8_t {
 struct Step {
   struct Result {
     std::shared_ptr<const Source> source;  ///< the samples after the step
-    /// Describes everything that determines which sample has which number. Checkpoints contain this text. A position
+    /// Describes everything that determines which sample has which index. Checkpoints contain this text. A position
     /// inside an epoch can be restored only if the text is the same.
     std::string identity;
-    /// Only for Effect::thins: returns how many of the kept samples had a number below `sample` in the step's input.
+    /// Only for Effect::thins: returns the number of kept samples whose index in the step's input is less than `sample`.
     std::function<std::uint64_t(std::uint64_t sample)> count_below = {};
     std::shared_ptr<const std::vector<double>> weight_sums = nullptr;  ///< Effect::draws only: cumulative weights
   };
@@ -90,7 +90,7 @@ struct DatasetPlan {
   std::shared_ptr<const FieldMaps> maps;  ///< nullptr: values are used as `source` has them
   SampleOrder order;
   Shard shard;
-  bool is_split = true;  ///< false: each rank has all samples, and `shard` is one rank alone
+  bool is_split = true;  ///< false: each rank has all samples, and `shard` describes a single rank
   /// The identities of the files and of the order of their samples. Checkpoints contain both texts.
   std::string files_text, order_text;
 
@@ -102,8 +102,10 @@ struct DatasetPlan {
 
   /// Returns the plan with one more step. `step_name` is the name of the step in messages. If the plan draws samples by
   /// weight, the weights are computed again for the new samples. The plan's changes of values (`maps`) are applied to the
-  /// new samples. Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of
-  /// this plan. Also throws the errors of the step.
+  /// new samples.
+  ///
+  /// Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of this plan. Also
+  /// throws the errors of the step.
   DatasetPlan with(const std::string& step_name, const Step& step) const;
   /// Returns a text with the identities of all steps, or "" if there are no steps. Checkpoints contain the text.
   std::string steps_text() const;

@@ -75,7 +75,7 @@ void BlockChecksums::verify(const Cover& cover, std::span<const std::byte> bytes
 }
 
 void BlockChecksums::read_verified(std::span<const FilePart> parts, const Read& read) const {
-  constexpr std::size_t max_covers = 64;  // per call of `read`
+  constexpr std::size_t max_covers = 64;  // maximum number of elements of `covers` per call of `read`
   std::vector<Cover> covers;
   for (auto part : parts)
     while (!part.into.empty()) {

@@ -8,7 +8,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t max_ahead = 4;  // chunks
+constexpr std::uint64_t max_ahead = 4;  // maximum number of chunks that are made ahead
 
 std::shared_ptr<ChunkCache> cache_of_process(std::uint64_t max_bytes) {
   static std::mutex mutex;

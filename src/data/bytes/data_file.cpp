@@ -23,7 +23,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t max_list_bytes = 256 << 20;  // of an @FILE
+constexpr std::uint64_t max_list_bytes = 256 << 20;  // maximum size of the list in an @FILE
 
 [[noreturn]] void reject_source(const std::string& source, const std::string& why) {
   throw UsageError(fmt::format("source '{}' {}", source, why));
@@ -126,7 +126,7 @@ DataFile data_file(const std::string& path) {
 
 std::vector<std::string> words_of_source(const std::string& source) {
   std::error_code ignored;
-  if (std::filesystem::exists(source, ignored)) return {source};  // one file with a comma in its name
+  if (std::filesystem::exists(source, ignored)) return {source};  // `source` is one file with a comma in its name
   return words_in(source);
 }
 

@@ -45,7 +45,7 @@ struct DataFile {
 std::vector<DataFile> list_data_files(const std::string& source);
 
 /// Returns the path of the first file of list_data_files(), without access to that file. For a URL of an object store,
-/// returns the URL of the item, with its options before the bucket.
+/// returns the URL of the item as io::url_in_bucket() writes it, with the options before the bucket.
 std::string first_path_of(const std::string& source);
 
 /// Returns the paths of the files that one item of a source names: the files of a folder, those that match a pattern,

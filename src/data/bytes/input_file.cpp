@@ -11,14 +11,14 @@
 namespace trainrt::data {
 
 struct InputFile::Handle {
-  io::Descriptor fd;  ///< empty for an object
+  io::Descriptor fd;  ///< empty if the file is an object
   std::unique_ptr<FileReader> reader;
 };
 
 InputFile::InputFile(const DataFile& file) : file_(file) {
   io::retried([&] {
     const auto used = handle();
-    if (used->fd.get() >= 0) require_listed_size(used->fd.get(), file_);  // reading an object checks its version
+    if (used->fd.get() >= 0) require_listed_size(used->fd.get(), file_);  // an object's version is checked by each read
   });
 }
 

@@ -56,7 +56,8 @@ class ObjectReader final : public FileReader {
     return found && part.into.size() <= file_.size && part.offset <= file_.size - part.into.size();
   }
 
-  /// Returns whether all bytes of `part` are in windows that were requested before: other threads read in the same range.
+  /// Returns whether all bytes of `part` are in windows that were requested before, as when other threads read in the
+  /// same range.
   bool is_in_windows(const FilePart& part) const {
     if (part.into.empty() || part.offset >= file_.size || part.into.size() > file_.size - part.offset) return false;
     const auto last = part.offset + part.into.size() - 1;

@@ -8,7 +8,7 @@
 
 namespace trainrt::data {
 
-/// Returns whether `path` is the URL of an object or folder of a storage, such as "s3://bucket/key".
+/// Returns whether `path` is the URL of an object or folder of an object store, such as "s3://bucket/key".
 bool is_object(const std::string& path);
 
 /// Returns the objects that one item of a source names: one object, all objects below a folder, or all objects that

@@ -39,7 +39,7 @@ class OpenCache {
     for (auto& one : opened_) one = nullptr;
     recent_.clear();
   }
-  /// Returns whether all files are open and `predicate` is true for each of them.
+  /// Returns whether all resources are open and `predicate` is true for each of them.
   template <class Predicate>
   bool all_open(Predicate predicate) const {
     const std::lock_guard lock(mutex_);
@@ -53,7 +53,7 @@ class OpenCache {
   std::size_t max_open_;
   mutable std::mutex mutex_;
   mutable std::vector<std::shared_ptr<const T>> opened_;
-  mutable std::vector<std::size_t> recent_;  ///< numbers of those that are open, the most recently used last
+  mutable std::vector<std::size_t> recent_;  ///< indices of the open resources, the most recently used last
 };
 
 /// The files of a dataset, of which at most 64 are open at the same time.

@@ -18,14 +18,14 @@ namespace trainrt::data {
 /// Number of threads and memory limits of a ReadAhead.
 struct ReadAheadLimits {
   int threads = 1;        ///< number of threads, > 0
-  std::size_t items = 2;  ///< maximum number of items that are read or being read and not yet taken, > 0
+  std::size_t items = 2;  ///< maximum number of items that are being read, or were read and not yet taken by next(), > 0
   /// Number of consecutive items (a run) that a thread reads before it waits again, > 0, <= items. A larger number suits
   /// items that are read in a short time, because threads are then woken up less often.
   std::size_t run = 1;
 };
 
-/// Reads numbered items, such as batches, before they are used. Its own threads read several items at the same time.
-/// The items are returned in the order of their numbers. Only one thread may call the functions.
+/// Reads numbered items, such as batches, before they are used. The threads of a ReadAhead read several items at the same
+/// time. next() returns the items in the order of their numbers. Only one thread may call the functions.
 template <class Item>
 class ReadAhead {
  public:

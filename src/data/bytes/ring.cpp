@@ -28,7 +28,7 @@ class Ring {
  public:
   Ring() {
     int code = ::io_uring_queue_init(ring_parts, &ring_, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN);
-    if (code == -EINVAL) code = ::io_uring_queue_init(ring_parts, &ring_, 0);  // before Linux 6.1
+    if (code == -EINVAL) code = ::io_uring_queue_init(ring_parts, &ring_, 0);  // Linux before 6.1 refuses the flags
     if (code < 0)
       throw UsageError(
           fmt::format("the kernel of this node does not allow io_uring ({}). Set read_method = pread, "

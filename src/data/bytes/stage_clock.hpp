@@ -27,9 +27,12 @@ class StageTimes {
 };
 
 /// While this object lives, the time of this thread is added to `times`. The time counts for the stage of the innermost
-/// InStage, or for Stage::batch if no InStage exists. Each time is multiplied by `weight`: a caller that measures one
-/// batch in N uses the weight N. A weight of 0 measures nothing. A clock that is created while the thread has another
-/// clock does nothing. `times` must outlive this object.
+/// InStage, or for Stage::batch if no InStage exists.
+///
+/// Each time is multiplied by `weight`: a caller that measures one batch in N uses the weight N. A weight of 0 measures
+/// nothing.
+///
+/// A clock that is created while the thread has another clock does nothing. `times` must outlive this object.
 class StageClock {
  public:
   StageClock(StageTimes& times, std::uint64_t weight);

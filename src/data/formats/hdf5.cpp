@@ -36,7 +36,7 @@ RowReader rows_by_library(const std::string& path, const std::string& dataset, c
   }};
 }
 
-/// Some of the rows of a field: `rows` rows of `from`, beginning with row number `first`.
+/// Some of the rows of a field: `rows` rows of `from`, beginning with the row of index `first`.
 struct RowPiece {
   std::uint64_t rows = 0, first = 0;
   RowReader from;
@@ -134,7 +134,7 @@ class FieldOpener {
   bool keep_;
   std::shared_ptr<const OpenFileCache> files_;
   std::shared_ptr<ChunkCacheShare> cache_;
-  std::map<std::size_t, std::shared_ptr<const ChunkedRows>> chunked_;  // by the number of the table
+  std::map<std::size_t, std::shared_ptr<const ChunkedRows>> chunked_;  // by index of the table
 };
 
 /// Returns the index in `content`, adapted for this rank. Other files to which the HDF5 file refers get the same read

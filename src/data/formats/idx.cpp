@@ -20,7 +20,8 @@ Dataset::Field field_of(std::string name, const IdxHeader& header) {
   return {std::move(name), header.dtype, header.sample_shape()};
 }
 
-/// Adds a field to the source. Rows of a plain file are read at their offsets. A gzip file is decompressed into memory.
+/// Adds a field to the source. A gzip file is decompressed into memory. The rows of a plain file are read when they are
+/// needed or, with `keep`, now into memory.
 void add_idx(RowSource& source, std::string name, const DataFile& file, const Options& options, bool keep) {
   auto input = std::make_shared<const InputFile>(file);
   const ExpansionLimit limit(options, file.size);

@@ -23,8 +23,8 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-// Limits of the checks before a run, for each item of `source`: maximum numbers of files whose sizes are read, of images
-// that are opened with sizes = equal, and of images that are opened with sizes = any.
+// Limits of the checks before a run, for each item of `source`: number of files whose sizes are read, number of images
+// that are opened with sizes = equal, and number of images that are opened with sizes = any.
 constexpr std::size_t max_sized_files = 1000, max_opened_files = 16, max_compared_files = 100;
 
 /// Returns up to `max` numbers below `count`, evenly distributed.
@@ -80,7 +80,7 @@ std::vector<std::string> class_names(const std::vector<ImageList>& lists, const 
   }
   const std::set<std::string> known(names.begin(), names.end());
   if (known.size() < names.size()) throw UsageError("classes: a name is repeated");
-  const auto& origin = options.find("classes")->origin;  // "classes of [data.train]", or "train.ini, line 7"
+  const auto& origin = options.find("classes")->origin;  // such as "classes of [data.train]" or "train.ini, line 7"
   for (const auto& name : found)
     if (!known.contains(name))
       throw UsageError(fmt::format(

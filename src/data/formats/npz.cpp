@@ -42,7 +42,7 @@ class NpzFile {
       names.push_back(name_of(member, fields.empty()));
       if (!fields.empty()) continue;
       zip_.require_readable(member);
-      zip_.offset_of(member);  // checks the name, too
+      zip_.offset_of(member);  // also checks the name in the member's local header
     }
     for (const auto& [field, number] : chosen_fields(fields, names, what())) add(field, zip_.members()[number]);
     std::vector<std::pair<std::string, std::uint64_t>> samples;
@@ -53,8 +53,9 @@ class NpzFile {
   const std::vector<NpzArray>& arrays() const { return arrays_; }
   std::uint64_t samples() const { return arrays_.front().header.samples(); }
 
-  /// Adds a field to `source`. A compressed array is decompressed into memory, and its checksum is verified. An
-  /// uncompressed array is read into memory if `keep` is set; its checksum is then verified unless `verify` is off.
+  /// Adds a field to `source`. A compressed array is decompressed into memory, and its checksum is verified. With `keep`,
+  /// an uncompressed array is read into memory now, and its checksum is verified unless `verify` is off. Without `keep`,
+  /// its rows are read from the file when they are needed.
   void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
     if (array.member.is_stored && (!keep || verify == Verify::off)) {
       const auto place = array.header.place_at(array.offset);
@@ -83,8 +84,8 @@ class NpzFile {
     return unpacked_bytes_ == 0 ? what : what + ", together with the compressed members before it,";
   }
 
-  /// Returns the name of the array in a member NAME.npy. Throws UsageError for a member that is not such an array, if
-  /// `is_chosen` is set; otherwise returns its complete name, which the key 'fields' cannot choose.
+  /// Returns the name of the array in a member: NAME if the member is NAME.npy. For any other member, throws UsageError
+  /// if `is_chosen` is set; otherwise returns the complete name of the member, which the key `fields` cannot choose.
   std::string name_of(const ZipMember& member, bool is_chosen) const {
     const auto& name = member.name;
     const bool is_array = name.ends_with(npy_ending) && name.size() > npy_ending.size();
@@ -107,7 +108,7 @@ class NpzFile {
   std::shared_ptr<const InputFile> input_;
   ZipArchive zip_;
   ExpansionLimit limit_;
-  std::uint64_t unpacked_bytes_ = 0;  ///< size of the compressed members among `arrays_`, decompressed
+  std::uint64_t unpacked_bytes_ = 0;  ///< total decompressed size of the compressed members in `arrays_`
   std::vector<NpzArray> arrays_;
 };
 

@@ -1,4 +1,4 @@
-// Generates the integers from 0 on, to try train functions and operations: the value of a sample is its number.
+// Generates the integers from 0 on, to try train functions and operations: the value of each sample is its own index.
 #include <cstring>
 
 #include "data/source/format.hpp"

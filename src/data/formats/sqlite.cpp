@@ -159,8 +159,8 @@ class SqliteReader final : public TableReader {
     if (is_query && rows.next()) throw Error("it has more rows than when it was listed");
   }
 
-  /// Stores the value in column `from` of the result. `row` is the number of the row in the block, and `in_file` its
-  /// number in the file.
+  /// Stores the value in column `from` of the result. `row` is the number of the row in the block; `in_file` is the
+  /// number of the row in the file.
   void put(const SqliteCursor& rows, int from, const TableTarget& target, std::uint64_t row, std::uint64_t in_file) const {
     const auto kind = rows.kind(from);
     if (target.varying != nullptr) {

@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t max_bytes_per_call = 8 << 20;  // maximum size of the entries that one call reads
 constexpr std::uint64_t max_gap = 4 << 10;  // maximum number of bytes between two entries that are read in one piece
 
-/// Reads the entries of a field by the numbers of their samples. Any threads may read at the same time.
+/// Reads the entries of a field by the indices of their samples. Several threads may read at the same time.
 class TarEntries {
  public:
   TarEntries(std::shared_ptr<const InputFile> archive, std::shared_ptr<const TarSamples> samples, bool keep)
@@ -66,7 +66,7 @@ class TarEntries {
   template <class Take>
   std::size_t read_some(std::size_t field, std::span<const std::uint64_t> samples, std::size_t first,
                         const Take& take) const {
-    std::vector<std::size_t> begins;  // where each entry begins in the buffer
+    std::vector<std::size_t> begins;  // offset of each entry in the buffer
     std::vector<Piece> pieces;
     std::size_t bytes = 0, count = 0;
     for (; first + count < samples.size() && (count == 0 || bytes < max_bytes_per_call); ++count) {
@@ -168,7 +168,7 @@ class TarSource final : public Source {
 
  private:
   /// Returns the header of the first array of a field. The result is empty if this array does not have the type and shape
-  /// of the field. This error is reported, or skipped with on_error = skip, when the sample is read.
+  /// of the field. When the sample is read, the mismatch is an error, or the sample is skipped with on_error = skip.
   KnownNpy first_npy(std::size_t field) const {
     KnownNpy known;
     constexpr std::uint64_t first = 0;
@@ -177,7 +177,7 @@ class TarSource final : public Source {
       try {
         put_npy_entry(entry, "", fields_[field], values.data());
       } catch (const UsageError&) {
-        return;  // reported when the sample is read
+        return;  // the error is reported when the sample is read
       }
       const auto header = npy_of_entry(entry, "");
       known = {{entry.begin(), entry.begin() + static_cast<std::ptrdiff_t>(header.header_bytes)},
@@ -213,7 +213,7 @@ class TarSource final : public Source {
   TarEntries entries_;
   std::vector<Dataset::Field> fields_;
   ImageDecoder decoder_;
-  std::vector<KnownNpy> known_;  ///< by field
+  std::vector<KnownNpy> known_;  ///< by index of the field
 };
 
 /// Returns the field number `number` with the type and shape of the first sample that can be read.

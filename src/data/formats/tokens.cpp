@@ -71,7 +71,7 @@ class WindowReader {
   std::uint64_t windows() const { return windows_.size(); }
   bool is_resident() const { return file_.is_resident(); }
 
-  /// Writes the tokens of the windows with these numbers to `out`, one window after another.
+  /// Writes the tokens of the windows with the indices `samples` to `out`, one window after another.
   void read_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
     const auto max_runs = file_.max_parallel_runs();
     std::vector<std::byte> scratch;
@@ -94,7 +94,7 @@ class WindowReader {
     }
   }
 
-  /// Writes the number of tokens of each of these windows, without padding, to `out`.
+  /// Writes the number of tokens, without padding, of each window in `samples` to `out`.
   void count_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
     for (const auto number : samples) {
       const auto count = static_cast<std::int32_t>(windows_.at(number).tokens);
@@ -127,7 +127,7 @@ class WindowReader {
   }
 
   void pad(std::byte* out, std::uint64_t tokens) const {
-    for (; tokens > 0; --tokens, out += wide_) std::memcpy(out, &pad_, wide_);  // little-endian
+    for (; tokens > 0; --tokens, out += wide_) std::memcpy(out, &pad_, wide_);  // little-endian: the low bytes come first
   }
 
   TokenFile file_;

@@ -115,7 +115,7 @@ void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const
 }
 
 void ChunkedRows::read(std::span<const std::uint64_t> rows, std::byte* out) const {
-  if (axis_bytes_.front() == 0) return;  // an axis has the extent 0
+  if (axis_bytes_.front() == 0) return;  // the rows are empty, because an axis has the extent 0
   const auto requests = in_row_order(rows);
   const auto height = static_cast<std::uint64_t>(table_.chunk.front());
   for (std::size_t at = 0; at < requests.size();) {

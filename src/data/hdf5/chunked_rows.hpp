@@ -14,11 +14,11 @@ namespace trainrt::data {
 /// thread calls the HDF5 library instead. Elements that were never written have the fill value. Thread-safe.
 class ChunkedRows {
  public:
-  /// `number`: number of the table, which identifies it in the cache. `path`: path of its file, for messages and HDF5.
-  /// Throws UsageError if there is not enough memory for a chunk.
+  /// `number` is the index of the table, which identifies the table in the cache. `path` is the path of the table's file,
+  /// for messages and HDF5. Throws UsageError if there is not enough memory for a chunk.
   ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files, std::string path,
               std::shared_ptr<ChunkCacheShare> cache);
-  /// Writes the rows with these numbers, one after another, to `out`. Throws Error, with the file and the reason.
+  /// Writes the rows with the indices `rows`, one after another, to `out`. Throws Error, with the file and the reason.
   void read(std::span<const std::uint64_t> rows, std::byte* out) const;
 
  private:
@@ -26,7 +26,7 @@ class ChunkedRows {
   struct Box {
     Shape start;
     Shape count;   ///< extents of the part inside the dataset
-    Shape stored;  ///< extents in memory
+    Shape stored;  ///< extents of the chunk as it is stored, including the part outside
   };
   Box box_of(std::uint64_t chunk) const;
   void read_band(std::span<const std::uint64_t> rows, std::span<const std::size_t> requests, std::byte* out) const;

@@ -20,7 +20,7 @@ enum class ChunkFilter : std::uint8_t {
   ignored_fletcher32,  ///< the checksum is removed without being verified (verify = off)
 };
 
-/// The chunks of a dataset, in row-major order. Packed, a chunk takes a few bytes.
+/// The chunks of a dataset, in row-major order. pack() needs only a few bytes per chunk.
 struct H5ChunkList : std::vector<io::H5Chunk> {
   using std::vector<io::H5Chunk>::operator=;
   void pack(PackedWriter& into) const;
@@ -29,7 +29,7 @@ struct H5ChunkList : std::vector<io::H5Chunk> {
 
 /// A chunked dataset of one of the files.
 struct H5ChunkTable {
-  std::size_t file = 0;  ///< number of the file in H5Index::files
+  std::size_t file = 0;  ///< index of the file in H5Index::files
   std::string dataset;
   Shape shape, chunk;
   DType dtype = DType::u8;
@@ -50,10 +50,10 @@ struct H5Piece {
   enum class Kind : std::uint8_t { file, chunks, library, kept, missing };
   Kind kind = Kind::missing;
   std::uint64_t rows = 0;
-  std::size_t in = 0;        ///< kinds file, library: number of the file; chunks: number of the table
-  std::uint64_t first = 0;   ///< kind file: offset of the first row in bytes; others: its number in the dataset
+  std::size_t in = 0;        ///< kinds file, library: index of the file; chunks: index of the table
+  std::uint64_t first = 0;   ///< kind file: offset of the first row in bytes; others: index of the first row in the dataset
   std::size_t swapped = 1;   ///< kind file: size in bytes of values that must be byte-swapped; 1: no swap
-  std::string dataset = {};  ///< kind library
+  std::string dataset = {};  ///< kind library: path of the dataset in the file
   std::string values = {};   ///< kind kept: the values of all rows; kind missing: the fill value
 
   static auto packed_members(auto& self) {

@@ -103,7 +103,8 @@ std::uint64_t missing_bytes(const H5ChunkTable& table, std::uint64_t file_bytes)
 }
 
 /// Throws UsageError, which names file and dataset, if the file expands to more than the key max_expanded_bytes allows.
-/// This is checked for each sample, each decoded chunk, and the values of each dataset that the file does not store.
+/// The limit applies to each sample, to each decoded chunk, and to those values of each dataset that the file does not
+/// store.
 void require_expandable(const H5Index& index, const std::vector<Dataset::Field>& fields, const Options& options) {
   std::uint64_t file_bytes = 0;
   for (const auto& file : index.files) file_bytes += file.size;

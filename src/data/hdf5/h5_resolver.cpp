@@ -129,7 +129,7 @@ H5Resolver::Pieces H5Resolver::resolve(std::size_t number, const std::string& da
 }
 
 H5Resolver::Pieces H5Resolver::resolve_external(std::size_t file, const io::H5Table& table, std::uint64_t row_elements) {
-  std::vector<std::size_t> numbers;  // all names are checked first, also if the HDF5 library reads the dataset then
+  std::vector<std::size_t> numbers;  // the names of all files are checked, even if the HDF5 library will read the dataset
   for (const auto& part : table.external) numbers.push_back(add_file(path_of(file, part.file)));
   const auto row_bytes = row_elements * size_of(table.dtype);
   auto left = rows_of(table, row_elements);
@@ -159,8 +159,8 @@ H5Resolver::Pieces H5Resolver::resolve_chunks(std::size_t file, const std::strin
   return std::vector<H5Piece>{{.kind = H5Piece::Kind::chunks, .rows = rows_of(table, row_elements), .in = number}};
 }
 
-/// Adds a table for the chunked dataset, and returns the number of the table. With `is_one_row`, a virtual dataset uses
-/// the complete dataset as one row. The table then gets an additional first axis of extent 1.
+/// Adds a table for the chunked dataset, and returns the index of the table. `is_one_row`: a virtual dataset uses the
+/// complete chunked dataset as one row. The table then gets an additional first axis of extent 1.
 std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
                                    bool is_one_row) {
   H5ChunkTable made{file,          dataset, table.shape, table.chunk,         table.dtype,
@@ -197,7 +197,7 @@ H5Resolver::Pieces H5Resolver::resolve_virtual(std::size_t file, const io::H5Tab
   std::uint64_t row = 0;
   for (const auto& mapping : mappings) {
     const auto to = mapping.to->first / row_elements;
-    if (to < row) return std::nullopt;  // mappings overlap
+    if (to < row) return std::nullopt;  // mappings overlap: only the HDF5 library can read the dataset
     if (to > row) pieces.push_back(missing_piece(to - row, table));
     const auto mapped = resolve_mapping(file, mapping, table, row_elements, depth);
     if (!mapped) return std::nullopt;
@@ -208,9 +208,9 @@ H5Resolver::Pieces H5Resolver::resolve_virtual(std::size_t file, const io::H5Tab
   return pieces;
 }
 
-/// Checks the sources of a virtual dataset that the HDF5 library will read. Throws UsageError in three cases: a source
-/// is in a file outside of the folder; a source is missing, for which HDF5 would return fill values; or a source refers
-/// to further files, which HDF5 would open unchecked.
+/// Checks the sources of a virtual dataset that the HDF5 library will read. Throws UsageError in three cases: a source is
+/// in a file outside of the folder of the HDF5 file; a source is missing, for which HDF5 would return fill values; or a
+/// source refers to further files, which HDF5 would open unchecked.
 void H5Resolver::require_readable_sources(const io::H5Table& table) {
   for (const auto& mapping : table.mappings) {
     const auto path = mapping.file == "." ? index_.files.front().path : path_of(0, mapping.file);

@@ -34,8 +34,8 @@ ImageAxes image_axes(const Dataset::Field& field);
 Dataset::Field with_size(const Dataset::Field& field, ImageSize size);
 
 constexpr std::int64_t max_image_extent = 65535;  ///< maximum height and width in config values
-/// Parses "224x192" (height and width), or "224" for a square. Returns nullopt if the text has a different form, or if
-/// an extent is not in 1 to max_image_extent.
+/// Parses "224x192" (height and width), or "224" for a square. Returns nullopt if the text has a different form, or if an
+/// extent is not between 1 and max_image_extent.
 std::optional<ImageSize> parse_size(std::string_view text);
 
 /// Throws UsageError, which names the field, unless the field has type u8 or f32. resample_image() supports only these

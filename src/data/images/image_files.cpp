@@ -79,7 +79,7 @@ ImageList find_images(const std::string& word) {
   std::error_code ignored;
   const bool is_folder = fs::is_directory(word, ignored);
   const auto paths = paths_of_word(word);
-  if (!is_folder && paths.front() == word) data_file(word);  // throws if the file does not exist
+  if (!is_folder && paths.front() == word) data_file(word);  // data_file() throws if the file does not exist
   if (is_folder) images.base = word;
   while (images.base.size() > 1 && images.base.ends_with('/')) images.base.pop_back();
   const auto prefix = is_folder ? (fs::path(word) / "x").string().size() - 1 : 0;

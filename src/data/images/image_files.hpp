@@ -10,7 +10,8 @@
 
 namespace trainrt::data {
 
-/// The paths and labels of image files, by sample number. No file stays open. Several threads may read at the same time.
+/// The paths and labels of image files, by index of the sample. No file stays open. Several threads may read at the same
+/// time.
 class ImageFiles {
  public:
   /// `base`: folder to which the paths are relative, or "".
@@ -25,9 +26,9 @@ class ImageFiles {
   /// Returns the name of an image for messages: "image 'cats/1.png'".
   std::string what(std::size_t number) const { return "image '" + path(number) + "'"; }
   std::int64_t label(std::size_t number) const { return labels_[number]; }
-  /// Reads a file into `buffer`, which is enlarged if necessary, and returns its bytes. Waits for storage that is
-  /// unavailable (io/storage_retry.hpp). Throws UsageError that names the file if it does not exist, is not a regular file
-  /// or has more than `max_bytes` bytes.
+  /// Reads the file with the index `number` into `buffer`, which is enlarged if necessary, and returns the file's bytes.
+  /// Waits for storage that is unavailable (io/storage_retry.hpp). Throws UsageError that names the file if it does not
+  /// exist, is not a regular file or has more than `max_bytes` bytes.
   EncodedImage read(std::size_t number, std::uint64_t max_bytes, std::vector<std::byte>& buffer) const;
 
   std::string packed() const;

@@ -113,7 +113,7 @@ bool is_same_axis(float begin, float end, std::size_t extent, std::size_t size) 
 }
 
 /// Resizes in both directions with bounded memory: it keeps only one resized row at a time. A row is therefore resized
-/// once for every new row to which it contributes. The results are those of resize_columns().
+/// once for every new row to which it contributes. The results equal those of resize_columns().
 template <class T>
 void resize_row_by_row(const T* from, const Extent& extent, const Weights<T>& across, const Weights<T>& down, T* to) {
   const auto row_values = across.taps.size() * extent.channels;
@@ -130,7 +130,7 @@ void resize_row_by_row(const T* from, const Extent& extent, const Weights<T>& ac
   }
 }
 
-/// Computes the new rows. `rows` contains the old rows from number `first` on, which already have the new width.
+/// Computes the new rows. `rows` contains the old rows from index `first` on, which already have the new width.
 template <class T>
 void resize_columns(const T* rows, std::size_t first, std::size_t row, const Weights<T>& down, T* to) {
   for (std::size_t y = 0; y < down.taps.size(); ++y)
@@ -155,7 +155,7 @@ void resample_values(std::span<const T> from, const Extent& extent, const Box& b
   down = weights_along<T>(extent.height, box.top, box.bottom, height);
   const auto first = down.taps.front().first, count = down.taps.back().first + down.taps.back().count - first;
   if (same_width) return resize_columns(from.data() + first * old_row, first, new_row, down, to);
-  constexpr std::size_t small = 1 << 22;  // values
+  constexpr std::size_t small = 1 << 22;  // an intermediate image of at most this number of values is always stored
   if (count * new_row > std::max({from.size(), height * new_row, small}))
     return resize_row_by_row(from.data(), extent, across, down, to);
   const auto narrowed = std::make_unique_for_overwrite<T[]>(count * new_row);

@@ -18,8 +18,8 @@
 
 namespace trainrt::data {
 
-/// Memory that several processes share and allocate from. Allocations are never freed; those of a process that dies are
-/// lost. The processes may map the memory at different addresses.
+/// Memory that several processes share and allocate from. Allocations are never freed; the allocations of a process that
+/// dies are lost. The processes may map the memory at different addresses.
 class ValueArena {
  public:
   /// Returns the number of bytes of memory for an arena with `capacity` bytes of values.

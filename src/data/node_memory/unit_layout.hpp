@@ -55,10 +55,10 @@ class UnitLayout {
   /// method that reads the most at once.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
-  /// Returns the offset of the first sample's value, in bytes.
+  /// Returns the offset in memory of a field's value in the first sample, in bytes.
   std::uint64_t offset(std::size_t field) const { return offsets_[field]; }
   std::size_t sample_bytes(std::size_t field) const { return sample_bytes_[field]; }
-  bool varies(std::size_t field) const { return varies_[field]; }  ///< whether its values are ValuePlaces
+  bool varies(std::size_t field) const { return varies_[field]; }  ///< whether the field's values are ValuePlaces
   std::uint64_t bytes() const { return bytes_; }                   ///< returns the size of all fields
   std::uint64_t arena_bytes() const { return arena_bytes_; }
 

@@ -8,12 +8,13 @@ namespace trainrt::data {
 
 /// Stores two facts for each unit of samples (UnitLayout) and each field: whether the values are in memory, and which
 /// thread may read them from the files now (a lock). The states are in memory that several processes share, each at its
-/// own address. The kernel releases the lock of a process that dies. Any threads may call the functions at the same time.
+/// own address. The kernel releases the lock of a process that dies. Several threads may call the functions at the same
+/// time.
 class UnitStates {
  public:
   /// Returns the size of the states.
   static std::size_t bytes(const UnitLayout& layout);
-  /// Initializes the states in zeroed memory. One process calls it, before any process uses them.
+  /// Initializes the states in zeroed memory. One process must call make() before any process uses the states.
   static void make(std::byte* memory, const UnitLayout& layout);
 
   /// Uses the states in `memory`, which must outlive this object.

@@ -15,6 +15,7 @@ struct Blocks {
 
 /// A shuffle in two steps (CorgiPile: Xu et al., SIGMOD 2022, arXiv 2206.05830). The first step shuffles the blocks. The
 /// second step shuffles the samples of each window; a window is `blocks.window` consecutive blocks of the shuffled order.
+///
 /// To read an epoch in this order, only one window must be in memory. The samples after the last complete block are added
 /// to a window that the seed determines. Pure; uses at most a few MiB of memory.
 class BlockOrder {

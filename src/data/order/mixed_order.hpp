@@ -9,16 +9,16 @@
 
 namespace trainrt::data {
 
-/// One of the sources that a dataset mixes. Its samples have consecutive numbers.
+/// One of the sources that a dataset mixes. Its samples have consecutive indices in the dataset.
 struct MixedPart {
-  std::uint64_t first = 0;  ///< number of its first sample
-  std::uint64_t size = 0;   ///< > 0 samples
-  std::uint64_t share = 0;  ///< > 0 samples of it per epoch; if more than `size`, samples are repeated
+  std::uint64_t first = 0;  ///< index of the source's first sample in the dataset
+  std::uint64_t size = 0;   ///< number of samples, > 0
+  std::uint64_t share = 0;  ///< number of samples per epoch, > 0; if greater than `size`, samples are repeated
 };
 
 /// Divides an epoch among sources in proportion to their weights, by the method of largest remainders. The epoch has as
-/// many samples as all sources together. Throws UsageError if the number of weights differs from the number of sizes,
-/// or if a source has no samples or no share.
+/// many samples as all sources together. Throws UsageError if the number of weights differs from the number of sizes, or
+/// if a source has no samples or its share would be 0.
 std::vector<MixedPart> mixed_parts(std::span<const std::uint64_t> sizes, std::span<const double> weights);
 
 /// Parses "0.7, 0.3". Throws UsageError that quotes an item that is not a number above 0.
@@ -36,7 +36,7 @@ class MixedOrder {
   std::uint64_t sample_of(std::size_t part, std::uint64_t number) const;
   Permutation pass(std::size_t part, std::uint64_t number) const;
 
-  /// A pass uses each sample of a source once. These are the passes through one source that overlap the epoch.
+  /// The passes through one source that overlap the epoch. A pass uses each sample of the source once.
   struct Passes {
     std::uint64_t first = 0;
     std::vector<Permutation> prepared;  ///< empty if there are more than max_prepared

@@ -9,10 +9,12 @@
 
 namespace trainrt::data {
 
-/// A shuffle of 0 .. size - 1 that computes each number independently. It is a Feistel network over the next power of 4
-/// (Luby and Rackoff, SIAM J. Comput. 17, 1988), applied repeatedly until the result is below `size` (Black and
-/// Rogaway, CT-RSA 2002). Pure: the same on every machine and in every version. For a small size it is not uniform;
-/// Shuffle then uses a list instead.
+/// A shuffle of 0 .. size - 1 that computes each number independently, so that no list is needed. It uses a Feistel
+/// network (Luby and Rackoff, SIAM J. Comput. 17, 1988), which permutes the numbers up to the next power of 4. The
+/// network is applied repeatedly until the result is below `size` (Black and Rogaway, CT-RSA 2002).
+///
+/// Pure: the same on every machine and in every version. For a small size, not all orders are equally probable; Shuffle
+/// then uses a list instead.
 class Permutation {
  public:
   Permutation() = default;
@@ -39,7 +41,7 @@ class Permutation {
   std::uint64_t size_ = 0;
   int half_bits_ = 1;
   bool is_quick_ = false;
-  std::array<std::uint64_t, quick_rounds> keys_{};  ///< one per round
+  std::array<std::uint64_t, quick_rounds> keys_{};  ///< one key per round
 };
 
 /// A shuffle of 0 .. size - 1. Pure: the same on every machine and in every version. Below `min_computed` numbers it is

@@ -61,7 +61,7 @@ class Binning final : public Columnwise {
     stats[columns()[at]] = edges_between(numbers.min(), numbers.max(), bins_[at]);
   }
 
-  /// Returns the same edges as Ray: numpy.linspace() from `min` to `max`. The edge of the open end is moved outwards by
+  /// Returns the same edges as Ray: numpy.linspace() from `min` to `max`. The edge at the open end is moved outwards by
   /// 0.1 % of the range.
   std::vector<double> edges_between(double min, double max, std::int64_t bins) const {
     constexpr double margin = 0.001;

@@ -23,9 +23,11 @@ constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& b
 }
 
 /// Creates a preprocessor that replaces each number by the number of its bin, from 0, as i64. NaN and numbers outside all
-/// bins become -1. Bins are the intervals between neighbouring edges, as in pandas.cut(). The parameter `bins` has the
-/// edges. If `max_bins` is not 0, `bins` is instead the number of bins of equal width between the minimum and the maximum
-/// of a column, which fit() finds: from 1 to `max_bins`.
+/// bins become -1.
+///
+/// Bins are the intervals between neighbouring edges, as in pandas.cut(). If `max_bins` is 0, the parameter `bins` has
+/// the edges. Otherwise `bins` is the number of bins, from 1 to `max_bins`. The bins then have equal widths, between the
+/// minimum and the maximum of a column, which fit() finds.
 std::unique_ptr<Preprocessing> make_binning(const Parameters& given, std::int64_t max_bins = 0);
 
 }  // namespace trainrt::data

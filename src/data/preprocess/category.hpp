@@ -36,8 +36,8 @@ using ByCategory = std::unordered_map<Category, T>;
 
 /// Splits a text at each single space, as Python's split(" "). Adjacent spaces yield empty words.
 std::vector<std::string_view> split_words(std::string_view text);
-/// Returns the hash of a text: a feature number below `features` > 0. It is the text's SHA-256, as a number of 256
-/// bits, modulo `features`. Ray's hashing preprocessors use the same hash.
+/// Returns the hash of a text: the index of a feature, from 0 to `features` - 1. The hash is the text's SHA-256, as an
+/// integer of 256 bits, modulo `features` > 0. Ray's hashing preprocessors use the same hash.
 std::uint64_t hashed_feature(std::string_view text, std::uint32_t features);
 
 /// Calls `visit` for each value of a column, in order. The arguments are the index of the value, and a pointer to its

@@ -36,9 +36,10 @@ class Columnwise : public Preprocessing {
   /// Adds the results of the fit for column number `at` of columns() to a JSON object.
   virtual void add_stats(std::size_t, const Statistic&, nlohmann::json&) const {}
 
-  /// output() returns type and shape of the output of column number `at`; the name of the returned field is not used. By
-  /// default, it is one number per sample: f32 for an f32 column, otherwise f64. convert() computes the values of this
-  /// output and stores them in `to`, which has no values before. require() has accepted the field `from` or `from.field`.
+  /// output() returns the type and shape of the output of column number `at`; the name of the returned field is not used.
+  /// By default, the output is one number per sample: f32 for an f32 column, otherwise f64. convert() computes the values
+  /// of this output and stores them in `to`, which is empty before. Precondition of both functions: require() has
+  /// accepted the field (`from`, or `from.field` in convert()).
   virtual Dataset::Field output(std::size_t at, const Dataset::Field& from) const;
   virtual void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const = 0;
 
@@ -79,7 +80,7 @@ class Combining : public Preprocessing {
  protected:
   const std::vector<std::string>& columns() const { return columns_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
-  /// Returns the names of the input columns in data with these fields; by default, columns().
+  /// Returns the names of the input columns in data that have the given fields; by default, columns().
   virtual std::vector<std::string> inputs(const Fields&) const { return columns_; }
   /// own_fields() returns the fields of the input columns, in the order of inputs(). It throws UsageError if a column is
   /// missing. own_columns() returns the input columns in the same order; all of them must exist.

@@ -141,7 +141,8 @@ class Encoder final : public Columnwise {
     });
   }
 
-  /// Returns the sample to which value number `index` of a column belongs. It is `earliest` or a later one.
+  /// Returns the index of the sample to which the value with index `index` of a column belongs. Precondition: the sample
+  /// is `earliest` or a later one.
   std::size_t sample_of(const Table::Column& from, std::size_t index, std::size_t earliest) const {
     if (traits_.input == Input::values) return index;
     if (!from.field.varies) return index / static_cast<std::size_t>(element_count(from.field.sample_shape));
@@ -151,7 +152,7 @@ class Encoder final : public Columnwise {
 
   EncoderTraits traits_;
   std::vector<std::size_t> limits_;                ///< maximum number of categories of each of columns()
-  std::vector<ByCategory<std::int64_t>> numbers_;  ///< numbers of the categories of each of columns()
+  std::vector<ByCategory<std::int64_t>> numbers_;  ///< by column: the index of each category
 };
 
 }  // namespace

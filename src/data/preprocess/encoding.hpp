@@ -14,8 +14,8 @@ struct EncoderTraits {
     words,   ///< a text per sample, whose words are encoded
   };
   Input input = Input::values;
-  /// The type of the output. If `is_vector` is not set, the output is the number of the value's category, or -1. Otherwise,
-  /// it is a vector with the number of values of each category.
+  /// The type of the output. If `is_vector` is not set, the output is the index of the value's category, or -1 if fit()
+  /// did not find the value. Otherwise, the output is a vector with the number of values of each category.
   DType dtype = DType::i64;
   bool is_vector = false;
   bool ignores_missing = false;  ///< fit() leaves out NaN and empty texts; otherwise, NaN is an error

@@ -7,9 +7,9 @@
 
 namespace trainrt::data {
 
-/// The exact sum of f64 numbers, and the exact sum of their squares. They are stored as integers, one for each exponent of
+/// The exact sum of f64 numbers, and the exact sum of their squares. Each sum is stored as one integer per exponent of
 /// f64 (a superaccumulator: R. Neal, "Fast exact summation using small and large superaccumulators", 2015). The sums do
-/// not depend on the order of the numbers, or on how they are divided among threads. At most 2^63 numbers.
+/// not depend on the order of the numbers, or on how they are divided among threads. At most 2^63 numbers may be added.
 class ExactMoments {
  public:
   /// Adds a number. The sums are valid only if all numbers are finite.
@@ -36,7 +36,8 @@ class ExactMoments {
 
  private:
   __extension__ using Bits128 = unsigned __int128;
-  /// The numbers of one exponent, in units of 2^(exponent - 1074), and their squares, in units of the square of that.
+  /// The sum of the numbers of one exponent, in units of u = 2^(exponent - 1074), and the sum of their squares, in units
+  /// of u^2.
   struct Sums {
     __extension__ __int128 values = 0;
     Bits128 squares = 0;

@@ -71,7 +71,7 @@ std::string statistics_of(const Source& source, SkippingReader* skipping, Reques
   scan_columns(source, skipping, range.first, range.second, max_bytes, max_samples, columns, [&](const auto&) {
     exchange(columns, table);
     for_each_request(own, [&table](const auto& request) { request.statistic->add(*find_column(table, request.column)); });
-    exchange(columns, table);  // the next read reuses the memory
+    exchange(columns, table);  // swaps the values back, so that the next read reuses their memory
   });
   return written(own);
 }

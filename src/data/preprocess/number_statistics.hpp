@@ -58,7 +58,7 @@ class QuantileStatistic final : public Statistic {
   bool begin_next_pass() override;
 
  private:
-  /// A value that is searched: the bits found so far, and its rank among the values that begin with the same bits.
+  /// A value that is searched for: the bits found so far, and its rank among the values that begin with the same bits.
   struct Target {
     std::uint64_t prefix = 0;
     std::uint64_t rank = 0;
@@ -69,7 +69,7 @@ class QuantileStatistic final : public Statistic {
   std::vector<double> quantiles_;
   int pass_ = 0;
   std::uint64_t count_ = 0;                                     ///< number of values; known after the first pass
-  std::vector<Target> targets_;                                 ///< two for each quantile
+  std::vector<Target> targets_;                                 ///< two targets for each quantile
   std::map<std::uint64_t, std::vector<std::uint64_t>> counts_;  ///< for each prefix, counts by the next 16 bits
 };
 

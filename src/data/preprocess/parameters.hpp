@@ -21,8 +21,8 @@ enum class ParameterType : std::uint8_t {
   number,              ///< a finite number
   numbers,             ///< a list of finite numbers
   integer,             ///< an integer from 1 to ParameterSpec::max
-  integer_per_column,  ///< an integer from 1 to `max`, or an object with one for each column
-  numbers_per_column,  ///< a list of numbers, or an object with one for each column
+  integer_per_column,  ///< an integer from 1 to `max`, or an object {column: integer}
+  numbers_per_column,  ///< a list of numbers, or an object {column: list of numbers}
   category_limits,     ///< an object {column: integer from 1 on}
   scalar,              ///< a number, a string or a bool
   element_type,        ///< the name of a type of numbers, as in "f32"
@@ -92,7 +92,7 @@ class Parameters {
   std::vector<std::string> names(std::string_view name) const { return get<std::vector<std::string>>(name); }
   std::string text(std::string_view name) const { return get<std::string>(name); }
 
-  const nlohmann::json& recorded() const { return recorded_; }  ///< an object for the JSON of a preprocessor
+  const nlohmann::json& recorded() const { return recorded_; }  ///< the parameters, for the JSON of a preprocessor
 
  private:
   nlohmann::json values_ = nlohmann::json::object(), recorded_;

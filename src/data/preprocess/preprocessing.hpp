@@ -15,7 +15,7 @@
 
 namespace trainrt::data {
 
-constexpr const char* has_infinity = "it contains an infinite value";  ///< message of Statistic::add()
+constexpr const char* has_infinity = "it contains an infinite value";  ///< error message of Statistic::add()
 
 /// A property of all values of one column, such as their mean. Results are exact, so they do not depend on how the
 /// samples are divided among threads and ranks. Some statistics need several passes over the data.
@@ -48,8 +48,8 @@ class Preprocessing {
 
   /// Returns whether the preprocessor must be fitted before use.
   virtual bool needs_fit() const { return false; }
-  /// Returns the statistics that a fit to data with these fields must compute. Throws UsageError if a column is missing
-  /// or unsuitable.
+  /// Returns the statistics that a fit to data with the given fields must compute. Throws UsageError if a column is
+  /// missing or unsuitable.
   virtual std::vector<StatisticRequest> requests(const Fields&) const { return {}; }
   /// Returns the results of a fit as a JSON object with Ray's keys, such as "mean(a)". `computed` are the statistics that
   /// requests() returned, after the fit.
@@ -66,8 +66,8 @@ class Preprocessing {
   virtual void apply(Table& table) const = 0;
 };
 
-/// The declaration of a preprocessor. It is a plug-in; each one is a file in data/preprocess/kinds. The Python classes
-/// are generated from these declarations.
+/// The declaration of a preprocessor. Each preprocessor is a plug-in: one file in data/preprocess/kinds. The Python
+/// classes are generated from these declarations.
 struct PreprocessorKind {
   std::string_view name;                      ///< name of Ray Data's class
   std::string_view help;                      ///< one sentence without a full stop, in the imperative

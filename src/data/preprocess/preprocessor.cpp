@@ -112,7 +112,7 @@ class PreprocessedSource final : public WrappedSource {
     in_stage(stage_, [&] { stage_.work->apply(table); });
     for (auto& column : columns) {
       const auto* const output = find_column(table, fields_[column.field].name);
-      column.values.assign(output->values.begin(), output->values.end());  // keeps the memory of column.values
+      column.values.assign(output->values.begin(), output->values.end());  // assign() reuses the memory of column.values
       column.ends = output->ends;
     }
   }

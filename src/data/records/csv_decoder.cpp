@@ -105,7 +105,7 @@ class CsvPass {
       return error == std::errc() && stop == end && put_integer(value, target.type.dtype, target.at(index));
     }
     if (target.plain == Plain::real) {
-      constexpr double all_exact = 9007199254740992;  // 2^53
+      constexpr double all_exact = 9007199254740992;  // 2^53; f64 represents all smaller integers exactly
       double value = 0;
       if (read_real(begin, end, value) != end || (target.must_fit && std::abs(value) >= all_exact)) return false;
       return put_real(value, target.type.dtype, target.at(index));

@@ -28,7 +28,7 @@ class CsvDecoder {
   std::vector<std::size_t> sample_bytes_;  ///< size of a sample of each field; 0 for texts
   char delimiter_;
   bool quotes_;
-  bool counts_values_;  ///< the number of values is checked for each row
+  bool counts_values_;  ///< true: the number of values of each row is checked
   std::vector<std::string> missing_;
   bool number_is_missing_;  ///< a word for missing values is also a number
 };

@@ -11,7 +11,7 @@
 
 namespace trainrt::data {
 
-/// The values of the CSV keys of a [data.NAME] section.
+/// The values of the keys for CSV files in a section [data.NAME].
 struct CsvOptions {
   char delimiter = ',';
   bool quotes = true;
@@ -20,12 +20,12 @@ struct CsvOptions {
   std::vector<std::string> columns;  ///< names of the columns to read; empty: all
   GivenTypes types;
   VectorField vector;
-  bool skips_errors = false;         ///< rows with a wrong number of values are reported when they are read
+  bool skips_errors = false;         ///< true: a wrong number of values in a row is reported only when the row is read
   std::vector<std::string> missing;  ///< words for a missing value; one of them is empty
 };
 
-/// Returns the values of the CSV keys. If the section has no delimiter, the file name in `path` determines it. Throws
-/// UsageError that names the key.
+/// Returns the values of the keys for CSV files. If the key `delimiter` is not set, the file name in `path` determines
+/// the delimiter. Throws UsageError that names the invalid key.
 CsvOptions csv_options(const Options& options, const std::string& path);
 
 /// A column of a file, and the position of its values in the samples.
@@ -34,7 +34,7 @@ struct CsvColumn {
   ValueType type;
   bool is_read = false;
   bool must_fit = false;   ///< the type f64 was inferred: an integer that f64 would round is an error
-  std::size_t field = 0;   ///< number of the field
+  std::size_t field = 0;   ///< index of the field
   std::size_t offset = 0;  ///< offset of the column's value in a sample of the field, in bytes
 
   static auto packed_members(auto& self) {
@@ -48,8 +48,8 @@ std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bo
 /// Sets which columns are read, and the types that the section sets. Throws UsageError for an unknown column.
 void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path);
 /// Assigns the columns to fields, and returns the fields. By default, each column is a field. With the key `vector`, the
-/// columns of numbers form one field, except those that have a type in the section. Precondition: the types of all
-/// columns are set.
+/// columns of numbers form one field, except those with a type in the key `types`. Precondition: the types of all columns
+/// are set.
 std::vector<Dataset::Field> assign_fields(std::vector<CsvColumn>& columns, const CsvOptions& options);
 
 /// A value of a CSV row.
@@ -58,8 +58,8 @@ struct CsvValue {
   const char* end = nullptr;  ///< position of its delimiter or of the end of the row
 };
 
-/// Returns the value at `begin` of a row that ends at `end`. With `quotes`, the value may be quoted. If it contains
-/// doubled quotes, its text is copied to `scratch`. Throws UsageError for a quote that does not close correctly.
+/// Returns the value at `begin` of a row that ends at `end`. With `quotes`, the value may be quoted. If the value
+/// contains doubled quotes, its text is copied to `scratch`. Throws UsageError for a quote that does not close correctly.
 CsvValue csv_value(const char* begin, const char* end, char delimiter, bool quotes, std::string& scratch);
 
 /// Throws UsageError for a quote that neither begins nor ends a value. The message quotes the beginning of `text`.

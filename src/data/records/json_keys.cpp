@@ -109,7 +109,7 @@ class JsonGuess final : public JsonVisitor {
     std::uint64_t objects = 0;   ///< number of objects that have the key
     std::uint64_t lists = 0;     ///< number of values that are lists
     std::uint64_t last_row = 0;  ///< row of the last object that has the key
-    bool lacks = false;          ///< a value is null
+    bool lacks = false;          ///< true if a value of the key is null
   };
 
   using Numbers = std::map<std::string, std::size_t, std::less<>>;

@@ -26,7 +26,7 @@ struct JsonKey {
   }
 };
 
-/// The values of the JSON lines keys of a [data.NAME] section.
+/// The values of the keys for JSON lines files in a section [data.NAME].
 struct JsonOptions {
   std::vector<std::string> columns;  ///< keys to read; empty: all keys of the first objects
   GivenTypes types;

@@ -162,7 +162,7 @@ class JsonPass final : JsonVisitor {
   }
   [[noreturn]] void refuse_value(const JsonScalar& value) const {
     const auto type = name_of(current_->key->type);
-    const bool is_null = std::holds_alternative<std::nullptr_t>(value);  // in an array
+    const bool is_null = std::holds_alternative<std::nullptr_t>(value);  // true for a null in an array
     refuse_key(*current_, fmt::format("holds {}, which is not of type {}{}; set another type with the key 'types'",
                                       json_text(value), type, is_null ? " (f64 and f32 read null as NaN)" : ""));
   }
@@ -170,7 +170,7 @@ class JsonPass final : JsonVisitor {
   std::string path_;
   std::vector<Target> targets_;
   const bool warns_;
-  std::set<std::string, std::less<>> others_;  ///< keys that a warning was printed for
+  std::set<std::string, std::less<>> others_;  ///< keys for which a warning was printed
   std::unordered_map<std::string_view, Target*> by_name_;
   JsonObjectReader reader_;
   Target* current_ = nullptr;

@@ -120,7 +120,7 @@ std::string_view python_constant(std::string_view message) {
     if (depth == 0 && !begins_object && event != Json::parse_event_t::object_end)
       throw UsageError("the line is not a JSON object; each line must be one, {\"key\": value, ...}");
     if (begins && depth >= max_json_depth) throw UsageError("the JSON of the line is nested too deeply");
-    return !begins || depth == 0;  // false: the value is not stored
+    return !begins || depth == 0;  // false: the parser does not store the value
   };
   const auto parsed = Json::parse(text.begin(), text.end(), check);
   throw UsageError(fmt::format("the line is not valid JSON: {}", why));

@@ -20,7 +20,7 @@ struct Record {
   std::uint64_t row = 0;  ///< counted from 0
 };
 
-/// Random access to the records of a text file by their numbers. Thread-safe.
+/// Random access to the records of a text file by index. Thread-safe.
 class RecordFile {
  public:
   /// Receives a requested record. `index` is its position in the request.
@@ -35,8 +35,8 @@ class RecordFile {
   /// rounded up to the end of a span of the index.
   std::uint64_t records_within(std::uint64_t max, std::uint64_t bytes) const;
 
-  /// Passes the records with the numbers in `ascending` to `take`. Neighbouring records are read together. Throws Error if
-  /// the file was changed.
+  /// Passes the records with the indices in `ascending` to `take`. Neighbouring records are read together. Throws Error
+  /// if the file was changed.
   void read(std::span<const std::uint64_t> ascending, const Take& take) const;
   /// Passes the first `count` records to `take`.
   void read_first(std::uint64_t count, const Take& take) const;
@@ -45,7 +45,7 @@ class RecordFile {
   /// A range of the file that is read at once.
   struct Piece {
     RecordIndex::Entry begin;
-    std::uint64_t end = 0;    ///< offset
+    std::uint64_t end = 0;    ///< offset at which the range ends
     std::size_t records = 0;  ///< number of requested records in it
   };
   Piece piece_of(std::span<const std::uint64_t> ascending) const;

@@ -10,14 +10,14 @@
 namespace trainrt::data {
 
 // The functions Format::probe and Format::open of the formats csv, jsonl and text. In these formats, each row or line is
-// a sample.
+// a sample. `keep`: the source keeps its values in memory, as in Format::open.
 
 /// Limits the part of a file from which probing infers types. Probing finds the rows of the complete file. Tests use
 /// smaller limits.
 struct RecordLimits {
   std::uint64_t spacing = RecordIndex::default_spacing;
-  std::uint64_t max_probed = 10'000;          ///< records
-  std::uint64_t max_probed_bytes = 64 << 20;  ///< bytes of the file
+  std::uint64_t max_probed = 10'000;          ///< maximum number of records
+  std::uint64_t max_probed_bytes = 64 << 20;  ///< maximum size of the part of the file, in bytes
 };
 
 FileContent probe_csv(const DataFile& file, const Options& options, const RecordLimits& limits);

@@ -12,8 +12,8 @@ namespace trainrt::data {
 class RecordIndex {
  public:
   struct Entry {
-    std::uint64_t record = 0;  ///< counted from 0
-    std::uint64_t row = 0;     ///< counted from 0; not all rows are records
+    std::uint64_t record = 0;  ///< index of the record, from 0
+    std::uint64_t row = 0;     ///< index of the record's row, from 0; not all rows are records
     std::uint64_t offset = 0;  ///< offset of the record's first byte in the file
   };
   static constexpr std::uint64_t default_spacing = 32 << 10;  ///< bytes
@@ -41,7 +41,7 @@ class RecordIndex {
   void note(const Entry& entry);
 
   std::uint64_t spacing_;
-  std::uint64_t next_ = 0;      ///< offset from which the next record is stored
+  std::uint64_t next_ = 0;      ///< the next record at or after this offset is stored
   std::vector<Entry> entries_;  ///< the last entry is the end
 };
 

@@ -13,9 +13,11 @@
 namespace trainrt::data {
 
 /// Returns a function that decodes the records of one request, such as rows, and writes their values to `columns`, which
-/// must outlive it. The index of the record is 0 in the first call and increases by one with each call. Columns of fixed
-/// length already have their final size. The function throws UsageError with file, row, field and value for a value of
-/// the wrong type. A decoder is thread-safe.
+/// must outlive the returned function.
+///
+/// The index of the record is 0 in the first call and increases by one with each call. Columns of fixed length already
+/// have their final size. The function throws UsageError with file, row, field and value for a value of the wrong type. A
+/// decoder is thread-safe.
 using RecordDecoder = std::function<RecordFile::Take(std::span<Column> columns)>;
 
 /// A source that has the records of a text file as samples.
@@ -39,7 +41,7 @@ class RecordSource final : public Source {
   std::shared_ptr<const RecordFile> records_;
   std::vector<Dataset::Field> fields_;
   RecordDecoder decoder_;
-  std::vector<Column> kept_;  ///< columns by the number of the field
+  std::vector<Column> kept_;  ///< columns by the index of the field
 };
 
 }  // namespace trainrt::data

@@ -20,7 +20,7 @@ namespace {
 
 bool has(std::string_view bytes, char wanted) { return bytes.find(wanted) != bytes.npos; }
 
-/// Finds the rows of a file, which it must get in their order.
+/// Finds the rows of a file. The bytes of the file must be passed to take() in their order.
 class RowScanner {
  public:
   RowScanner(const std::string& path, const RowSyntax& syntax, std::uint64_t begin, std::uint64_t spacing)
@@ -28,9 +28,9 @@ class RowScanner {
     scan_.first_begin = scan_.first_end = begin;
   }
 
-  /// Takes the complete rows at the beginning of `text`, which follows the rows before. If `is_end` is set, the file ends
-  /// with `text`, and its last row may lack a line break. 64 more bytes after `text` must be readable. Returns the number
-  /// of bytes taken.
+  /// Takes the complete rows at the beginning of `text`, the part of the file after the rows that were taken before. If
+  /// `is_end` is set, the file ends with `text`, and its last row may lack a line break. 64 more bytes after `text` must
+  /// be readable. Returns the number of bytes taken.
   std::size_t take(std::string_view text, bool is_end) {
     if (const auto nul = text.find('\0'); syntax_.has_values() && nul != text.npos) refuse_nul(offset_ + nul);
     const bool quotes = syntax_.quotes && has(text, '"');
@@ -68,7 +68,7 @@ class RowScanner {
 
   /// Takes rows without quotes. Finds the line breaks and counts the delimiters of 64 bytes at a time.
   void take_plain(std::string_view text, bool is_end) {
-    std::size_t begin = 0, values = 1;  // of the current row
+    std::size_t begin = 0, values = 1;  // of the current row: its offset in `text`, and the number of its values so far
     for (std::size_t at = 0; at < text.size(); at += bytes_per_mask) {
       const auto all = bits_below(static_cast<int>(std::min(text.size() - at, bytes_per_mask)));
       auto delimiters = syntax_.has_values() ? equal_bits(&text[at], syntax_.delimiter) & all : 0;

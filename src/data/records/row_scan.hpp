@@ -49,7 +49,7 @@ inline std::string_view without_break(std::string_view row) {
   return row;
 }
 
-/// Throws UsageError "'FILE', row 7: WHY". `row` is counted from 0.
+/// Throws UsageError "'FILE', row N: WHY". `row` is counted from 0; the message counts rows from 1, so N is `row` + 1.
 [[noreturn]] void bad_row(const std::string& path, std::uint64_t row, const std::string& why);
 
 }  // namespace trainrt::data

@@ -25,14 +25,14 @@ Step filter_step(const std::string& field, const Dataset::SamplePredicate& keeps
 /// Unknown fields, and types that cannot be compared, are found later by the step's fields(), which throws UsageError.
 Step where_step(const std::string& condition);
 
-/// Returns the step of Dataset::flat_map(). It keeps 8 bytes per sample of its input.
+/// Returns the step of Dataset::flat_map(). The step keeps 8 bytes in memory per sample of its input.
 Step flat_map_step(const std::string& field, const Dataset::Field& made, const Dataset::FlatFunction& function);
 
-/// Returns the step of Dataset::pack(). It keeps 8 bytes per sample of its input.
+/// Returns the step of Dataset::pack(). The step keeps 8 bytes in memory per sample of its input.
 Step pack_step(const std::string& field, std::uint64_t length, std::optional<std::int64_t> separator);
 
-/// Returns the step of Dataset::window(). If the samples are grouped, it keeps 8 bytes per sample of its input, unless
-/// the samples of each group are consecutive.
+/// Returns the step of Dataset::window(). If the samples are grouped, the step keeps 8 bytes in memory per sample of its
+/// input, unless the samples of each group are consecutive.
 Step window_step(const Dataset::Windows& windows);
 
 /// Returns the step of Dataset::draw_by_weight().
@@ -62,7 +62,7 @@ inline std::vector<std::uint64_t> ends_of(const std::vector<std::int64_t>& sizes
   return ends;
 }
 
-/// Returns the number of the part that contains `position`. Precondition: `position` is below the end of the last part.
+/// Returns the index of the part that contains `position`. Precondition: `position` is below the end of the last part.
 inline std::size_t part_at(const std::vector<std::uint64_t>& ends, std::uint64_t position) {
   return static_cast<std::size_t>(std::ranges::upper_bound(ends, position) - ends.begin());
 }

@@ -43,8 +43,8 @@ void check_options(const std::string& name, const Options& options);
 Listing list_dataset(const std::string& name, const Options& options);
 
 /// Lists the datasets of one run by list_dataset(). If [data.train] is among `sections` and has class names, image
-/// folders without the key `classes` use its class numbers. In this case, throws UsageError if an image folder has a
-/// class that [data.train] lacks.
+/// folders without the key `classes` use the class numbers of [data.train]. In this case, throws UsageError if an image
+/// folder has a class that [data.train] lacks.
 std::map<std::string, Listing> list_datasets(const std::map<std::string, Options>& sections);
 
 /// Copies [data.train] from `all` to `chosen` if a section of `chosen` uses the class numbers of [data.train].

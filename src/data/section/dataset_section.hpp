@@ -27,8 +27,9 @@ Options checked_options(const std::string& section, const Options& options, cons
 Options checked_options(const std::string& section, const Options& options, const Listing& listing);
 
 /// Adds the origin of a key and the name of the section to `message`, an error of the section: "train.ini:9:
-/// [data.train]: MESSAGE". The key is the one that the message begins with, by its origin or name. Otherwise, it is
-/// `source`, `format` or the first key. An origin or section that `message` already has is not added again.
+/// [data.train]: MESSAGE". If `message` begins with the origin or the name of a key, that key is used. Otherwise the key
+/// is `source`, or else `format`, or else the first key of the section. An origin or section name that `message` already
+/// contains is not added again.
 std::string located(const std::string& section, const Options& options, const std::string& message);
 
 /// Calls `call` and adds the name of the section to the errors that it throws.

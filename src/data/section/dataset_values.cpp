@@ -88,7 +88,7 @@ NodeShare private_share(const UnitLayout& layout) {
 }
 
 /// Returns the maximum number of bytes of batches that are read ahead, if `kept` of the `memory` bytes are used for kept
-/// values. This is a small part of `kept`, because batches are not read ahead once all values are in memory.
+/// values. The result is a small part of `kept`, because batches are not read ahead once all values are in memory.
 std::uint64_t bytes_ahead(std::uint64_t kept, std::uint64_t memory) {
   constexpr std::uint64_t part = 4;
   return std::min(memory - std::min(memory, kept), kept / part);

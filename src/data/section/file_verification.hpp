@@ -25,9 +25,9 @@ class FileVerification {
   void verify_together(const Team& team);
   /// Returns one message for each damaged file that has been found so far.
   std::vector<std::string> damages() const;
-  /// Verifies a file before it is opened, unless the file was verified earlier. `number` is the number of the file in
-  /// the listing. Returns `file`; with `verify` = always, the returned file has checksums with which each read is
-  /// verified. Throws UsageError that names the damaged part.
+  /// Verifies a file before it is opened, unless the file was verified earlier. `number` is the index of the file in the
+  /// listing. Returns `file`; with `verify` = always, the returned file has checksums with which each read is verified.
+  /// Throws UsageError that names the damaged part.
   ///
   /// If `is_kept` is set, no verification is needed here, because the file is read into memory and verified completely
   /// when it is opened.

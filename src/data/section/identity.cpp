@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t max_named_files = 200;  // checkpoints list up to this number of files, one per line
 constexpr std::size_t head_bytes = 4096;
-constexpr std::string_view computed = " by a permutation";  // missing in the texts of the first versions
+constexpr std::string_view computed = " by a permutation";  // end of an order text; the first versions did not write it
 
 std::string line_of(const DataFile& file) {
   return fmt::format("{} {} {}\n", file.size, file.head, std::filesystem::path(file.path).filename().string());

@@ -12,15 +12,15 @@ namespace trainrt::data {
 // their order have the same identity. The identities of existing datasets must never change.
 
 /// Returns the identity of the files: one line per file with its size, a digest of its first bytes, and its name. For
-/// more than 200 files, it is a single line with their number and a digest of all lines.
+/// more than 200 files, the identity is a single line with the number of files and a digest of all these lines.
 std::string files_text_of(const Listing& listing);
 /// Returns the identity of the order: the number of samples and a description of their order. Precondition: the plan
 /// has no steps.
 std::string order_text_of(const Listing& listing, const DatasetPlan& plan);
 
-/// Returns `plan` with the shuffle of the first trainrt versions if one of them has written the checkpoint with the order
-/// text `order`. (The very first versions wrote an empty text.) Otherwise returns `plan` unchanged. Throws UsageError if
-/// there is not enough memory for that shuffle.
+/// Returns `plan` with the legacy shuffle (of the first trainrt versions) if such a version wrote `order`, the order text
+/// of a checkpoint. An empty `order` is from the very first versions. Otherwise returns `plan` unchanged. Throws
+/// UsageError if there is not enough memory for that shuffle.
 DatasetPlan with_legacy_shuffle(DatasetPlan plan, std::string_view order);
 
 /// Returns a description of the first difference between two results of files_text_of(), or nothing if they are equal.

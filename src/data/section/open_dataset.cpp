@@ -72,7 +72,7 @@ Listing with_read_method(Listing listing, const Options& options) {
 }
 
 /// Returns the number of threads that read ahead. The default is higher for an object store, because threads that wait
-/// for it need no processor. Ranks that share CPUs have fewer threads.
+/// for the store use no CPU time. Ranks that share CPUs have fewer threads.
 int threads_of(const Options& given, const Options& good, const Listing& listing) {
   constexpr std::int64_t for_objects = 4;
   const bool has_objects =

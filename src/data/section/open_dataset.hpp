@@ -19,9 +19,9 @@ namespace trainrt::data {
 /// be kept there. The result is the same on all ranks.
 std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing);
 
-/// Opens the listed files for one rank. Call prepare() afterwards, when the plan has its team. `seed` is run.seed.
-/// `share` is the memory for shared_layout(), if that returned a layout. Each file is verified when it is opened,
-/// unless `verification` already has the result for it; `verification` may be nullptr.
+/// Opens the listed files for one rank. Afterwards, set the team of the dataset's plan and call prepare(). `seed` is
+/// run.seed. `share` is the memory for shared_layout(), if that returned a layout. Each file is verified when it is
+/// opened, unless `verification` already has the result for it; `verification` may be nullptr.
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
                                           Shard shard, std::uint64_t seed, const NodeShare& share = {},
                                           std::shared_ptr<FileVerification> verification = nullptr);

@@ -16,7 +16,7 @@ namespace trainrt::data {
 namespace {
 
 std::string text_of_file(const std::string& path) try { return io::read_file(path); } catch (const Error& error) {
-  throw UsageError(error.what());  // the user named the file in the config
+  throw UsageError(error.what());  // a UsageError, because the user named the file in the config
 }
 
 PreprocessorImpl preprocessor_in_file(const std::string& path) {

@@ -12,7 +12,8 @@
 namespace trainrt::data {
 
 struct Preparation {
-  /// The result of an earlier prepare(), or "". If it is the same preprocessor, it is not fitted again.
+  /// The result of an earlier prepare(), or "". If it is the preprocessor that the key `preprocess` describes, the
+  /// preprocessor is not fitted again.
   std::string_view stored = {};
   /// Collective. Calls `call`. If `call` throws on one rank, all ranks throw.
   std::function<void(const std::function<void()>& call)> collectively = [](const std::function<void()>& call) { call(); };
@@ -26,9 +27,9 @@ std::string preprocessor_of_key(const std::string& text);
 /// Returns whether a dataset with these keys needs prepare() after open_dataset(), before its first epoch.
 bool needs_preparation(const Options& options, const Listing& listing);
 
-/// Applies the keys of a section that make samples and the key `preprocess`, and then the keys that change values at
-/// random. Returns the fitted preprocessor as JSON, or "" if there is no preprocessor. Collective over the plan's team.
-/// The messages of UsageErrors name section and key.
+/// Applies the keys of a section that make samples and the key `preprocess`, and then the keys of random augmentations.
+/// Returns the fitted preprocessor as JSON, or "" if there is no preprocessor. Collective over the plan's team. The
+/// messages of UsageErrors name section and key.
 std::string prepare(DatasetImpl& dataset, const Options& options, const Listing& listing,
                     const Preparation& preparation = {});
 

@@ -85,7 +85,7 @@ struct BlockSource::FieldBlocks {
   }
 
   const std::size_t max_kept;
-  std::shared_mutex mutex;  ///< protects `kept` and `numbers`. While a thread holds it, no block is dropped
+  std::shared_mutex mutex;  ///< protects `kept` and `numbers`; no block is dropped while a thread holds `mutex`
   Blocks kept;
   std::deque<std::uint64_t> numbers;  ///< numbers of the kept blocks, the oldest first
   std::mutex reading_mutex;           ///< protects `being_read`
@@ -118,14 +118,14 @@ void BlockSource::read_block(std::size_t field, std::uint64_t number, std::promi
   }
 }
 
-/// Adds the blocks with these numbers to `into`. Reads the blocks that no other thread is reading, then waits for the
+/// Adds the blocks with the given numbers to `into`. Reads the blocks that no other thread is reading, then waits for the
 /// others.
 void BlockSource::load(std::size_t field, std::vector<std::uint64_t> numbers, Blocks& into) const {
   std::ranges::sort(numbers);
   const auto repeated = std::ranges::unique(numbers);
   numbers.erase(repeated.begin(), repeated.end());
   std::vector<std::shared_future<Values>> found;
-  found.reserve(numbers.size());  // push_back() must not throw after find_or_add(), or others wait for the block for ever
+  found.reserve(numbers.size());  // if push_back() threw after find_or_add(), other threads would wait forever
   for (const auto number : numbers) {
     std::optional<std::promise<Values>> added;
     found.push_back(kept_[field]->find_or_add(number, added));

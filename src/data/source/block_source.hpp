@@ -23,7 +23,7 @@ class BlockSource final : public WrappedSource {
 
  private:
   using Values = std::shared_ptr<const Column>;
-  using Blocks = std::unordered_map<std::uint64_t, Values>;  ///< blocks by their numbers
+  using Blocks = std::unordered_map<std::uint64_t, Values>;  ///< blocks by block number
   struct FieldBlocks;
   void read_block(std::size_t field, std::uint64_t number, std::promise<Values>& promise) const;
   void load(std::size_t field, std::vector<std::uint64_t> numbers, Blocks& into) const;

@@ -11,7 +11,7 @@ namespace {
 
 /// The requested samples that are in one part, and their values.
 struct PartRequest {
-  std::vector<std::uint64_t> samples;  ///< numbered within the part
+  std::vector<std::uint64_t> samples;  ///< indices of the samples in the part
   std::vector<Column> columns;
 };
 

@@ -8,7 +8,7 @@ namespace trainrt::data {
 
 FieldCache::FieldCache(std::shared_ptr<const Source> source, std::uint64_t max_bytes)
     : WrappedSource(std::move(source)), kept_(fields().size()) {
-  std::vector<std::pair<std::uint64_t, std::size_t>> candidates;  // bytes, index of the field
+  std::vector<std::pair<std::uint64_t, std::size_t>> candidates;  // size in bytes, and index of the field
   for (std::size_t field = 0; field < fields().size(); ++field)
     if (!fields()[field].varies && sample_bytes(fields()[field]) <= max_bytes / std::max<std::uint64_t>(1, size()))
       candidates.emplace_back(sample_bytes(fields()[field]) * size(), field);

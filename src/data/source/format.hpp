@@ -27,7 +27,7 @@ struct FileContent {
   std::vector<Dataset::Field> fields;
   std::string index;  ///< data for Format::open() in the format's own encoding, so that not every rank scans the file
   Reading reading = Reading::by_field;
-  std::uint64_t together = 1;          ///< number of consecutive samples that are read together: of a chunk
+  std::uint64_t together = 1;          ///< number of consecutive samples that are read together, as a chunk
   std::vector<DataFile> sources = {};  ///< other files that the file refers to and that contain values of its samples
   std::string remark = {};             ///< additional information that `trainrt check` prints
   std::vector<ChecksummedRange> checksums = {};  ///< byte ranges of which Format::open() may read parts
@@ -45,8 +45,8 @@ struct ListedFile {
   FileContent content;
 };
 
-/// A plug-in that reads a data format. Each plug-in is defined in data/formats/NAME.cpp. It handles one file, or data
-/// without a file that its options describe. The caller concatenates several files.
+/// A plug-in that reads a data format. Each plug-in is defined in data/formats/NAME.cpp. A plug-in handles one file, or
+/// data that its options describe without a file. The caller concatenates several files.
 struct Format {
   std::string_view name;
   std::string_view help;
@@ -60,14 +60,14 @@ struct Format {
   std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options,
                                   bool keep) = nullptr;
   /// Replaces probe() for formats with one sample per file. Returns one element for each item of `source`
-  /// (words_of_source()). Does not access each single file, because there may be millions. The path of the element is the
-  /// item, its size is the approximate number of bytes of all files, and its head is a digest of the names of the files
-  /// and of some of their sizes.
+  /// (words_of_source()). Does not access each single file, because there may be millions. In the element's DataFile,
+  /// `path` is the item, `size` is the approximate number of bytes of all files, and `head` is a digest of the names of
+  /// all files and of the sizes of some of them.
   std::vector<ListedFile> (*gather)(std::span<const std::string> words, const Options& options) = nullptr;
-  /// Only for formats with gather(). Returns a function that maps the number of a sample to the path of its file. The
-  /// returned function is thread-safe.
+  /// Only for formats with gather(). Returns a function that maps the index of a sample to the path of the sample's file.
+  /// The returned function is thread-safe.
   std::function<std::string(std::uint64_t sample)> (*paths_of)(const FileContent& content) = nullptr;
-  /// Returns whether a file with the name `path` has this format, for sections that do not set the format. It is
+  /// Returns whether a file with the name `path` has this format, for sections that do not set the format. The pointer is
   /// nullptr if the format cannot be recognized by file names.
   bool (*is_name_of)(std::string_view path) = nullptr;
   bool has_files = true;  ///< whether the format has the common key `source`

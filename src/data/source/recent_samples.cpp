@@ -33,7 +33,7 @@ RecentSamples::Values RecentSamples::find(std::uint64_t sample) const {
 void RecentSamples::keep(std::uint64_t sample, const Values& values) const {
   const std::lock_guard lock(mutex_);
   const auto is_kept = [&](const auto& entry) { return entry.first == sample; };
-  if (std::ranges::any_of(recent_, is_kept)) return;  // another thread has read it meanwhile
+  if (std::ranges::any_of(recent_, is_kept)) return;  // another thread has read the sample in the meantime
   recent_.emplace_back(sample, values);
   bytes_ += values->size();
   while (recent_.size() > max_kept || (recent_.size() > min_kept && bytes_ > max_bytes)) {

@@ -22,7 +22,7 @@ class RecentSamples {
   static constexpr std::size_t max_kept = 64;  ///< samples; bounds the time of a search
 
   RecentSamples(std::shared_ptr<const Source> source, std::size_t field) : source_(std::move(source)), field_(field) {}
-  /// Returns the values of the samples with these numbers. One call of the source reads the samples that are not kept.
+  /// Returns the values of `samples`, indices in the source. One call of the source reads the samples that are not kept.
   std::vector<Values> read(std::span<const std::uint64_t> samples) const;
 
  private:

@@ -8,7 +8,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t block_words = 8;  // a cache line
+constexpr std::size_t block_words = 8;  // a block fills a cache line
 
 std::uint64_t ones(std::uint64_t word) { return static_cast<std::uint64_t>(std::popcount(word)); }
 

@@ -14,7 +14,7 @@ class RowBitmap {
   explicit RowBitmap(std::vector<std::uint64_t> bits);
 
   std::uint64_t size() const { return before_.back(); }  ///< number of rows in the subset
-  std::uint64_t operator[](std::uint64_t index) const;   ///< row number `index` < size() of the subset
+  std::uint64_t operator[](std::uint64_t index) const;   ///< element `index` < size() of the subset, a row of the source
   std::uint64_t count_below(std::uint64_t row) const;    ///< number of rows of the subset that are less than `row`
   const std::vector<std::uint64_t>& bits() const { return bits_; }
 

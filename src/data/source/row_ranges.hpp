@@ -6,7 +6,8 @@
 
 namespace trainrt::data {
 
-/// A list of samples, in the order in which they are listed in a text. Takes 16 bytes per run of consecutive samples.
+/// A list of indices of samples, in the order in which they are listed in a text. Takes 16 bytes per run of consecutive
+/// samples.
 class RowRanges {
  public:
   /// Parses a list of ranges and numbers, separated by commas or line breaks: "0:800, 1000, 900:950". In a range

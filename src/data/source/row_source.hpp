@@ -12,10 +12,10 @@
 
 namespace trainrt::data {
 
-/// Random access to the rows of a field by their numbers. All rows have the same size.
+/// Random access to the rows of a field by index. All rows have the same size.
 struct RowReader {
-  /// Writes the rows with these numbers, one after another, to `out`. Any threads may call it at the same time. Throws
-  /// Error, with the file and the reason.
+  /// Writes the rows with the indices `rows`, one after another, to `out`. Several threads may call `read` at the same
+  /// time. Throws Error, with the file and the reason.
   std::function<void(std::span<const std::uint64_t> rows, std::byte* out)> read;
   bool is_resident = false;  ///< whether all rows are in memory
 };
@@ -57,18 +57,18 @@ class RowSource final : public Source {
   std::vector<RowReader> rows_;
 };
 
-/// Reads the rows with these numbers from `file` and writes them, one after another, to `out`. Consecutive rows form
+/// Reads the rows with the indices `rows` from `file` and writes them, one after another, to `out`. Consecutive rows form
 /// one part of the read. One call requests all parts.
 void read_rows(const InputFile& file, const RowLayout& layout, std::span<const std::uint64_t> rows, std::byte* out);
 
-/// Returns the indices into `rows`, in ascending order of the row numbers.
+/// Returns the positions in `rows`, in ascending order of the row indices that are stored there.
 std::vector<std::size_t> in_row_order(std::span<const std::uint64_t> rows);
 
 /// Copies `count` values of `bytes` bytes, one after another, to `out`. `value(i)` returns the address of value `i`. Before
 /// a value is copied, the processor begins to load a later one, so that the accesses to memory overlap.
 template <class Address>
 void gather(std::size_t count, std::size_t bytes, const Address& value, std::byte* out) {
-  constexpr std::size_t ahead = 4;                               // values
+  constexpr std::size_t ahead = 4;                               // number of values that are loaded ahead
   constexpr std::size_t cache_line = 64, max_prefetched = 1024;  // bytes
   for (std::size_t i = 0; i < count && bytes > 0; ++i, out += bytes) {
     for (std::size_t at = 0; i + ahead < count && at < std::min(bytes, max_prefetched); at += cache_line)
@@ -77,10 +77,10 @@ void gather(std::size_t count, std::size_t bytes, const Address& value, std::byt
   }
 }
 
-/// Copies the rows with these numbers, one after another, from `all` to `out`.
+/// Copies the rows with the indices `rows`, one after another, from `all` to `out`.
 void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out);
 
-/// Copies the samples with these numbers from `all`, a column of the field `field`, to `out`, in this order.
+/// Copies the samples with the indices `samples` from `all`, a column of the field `field`, to `out`, in this order.
 void copy_samples(const Column& all, const Dataset::Field& field, std::span<const std::uint64_t> samples, Column& out);
 
 /// Reverses the byte order of each value, of `value_bytes` bytes.

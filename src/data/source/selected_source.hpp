@@ -5,12 +5,12 @@
 
 namespace trainrt::data {
 
-/// A subset of the samples of another source, which get new numbers. `Rows` (RowRanges or RowBitmap) maps the new
-/// numbers to the old ones.
+/// A subset of the samples of another source, which get new indices from 0. `Rows` (RowRanges or RowBitmap) maps each new
+/// index to an index in the other source.
 template <class Rows>
 class SelectedSource final : public WrappedSource {
  public:
-  /// Precondition: all of `rows` are numbers of samples of `source`.
+  /// Precondition: each element of `rows` is the index of a sample in `source`, less than source->size().
   SelectedSource(std::shared_ptr<const Source> source, Rows rows)
       : WrappedSource(std::move(source)), rows_(std::move(rows)) {}
   std::uint64_t size() const override { return rows_.size(); }

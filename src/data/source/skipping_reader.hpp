@@ -19,8 +19,7 @@ class SkippingReader {
   explicit SkippingReader(std::string dataset) : dataset_(std::move(dataset)) {}
 
   /// Reads samples, and removes those that cannot be read from `samples`. Counts the removed samples and logs the first
-  /// of them with the reason. Throws the io::StorageError of a storage that is unavailable, and Error if no sample can
-  /// be read.
+  /// of them with the reason. Throws io::StorageError if the storage is unavailable, and Error if no sample can be read.
   void read(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
   /// Like read(), but if no sample can be read, returns empty `samples` and `columns`. Used to scan the complete dataset,
   /// in batches that depend on the number of ranks and threads.

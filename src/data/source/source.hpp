@@ -39,14 +39,15 @@ inline std::size_t sample_bytes(const Dataset::Field& field) {
   return static_cast<std::size_t>(element_count(field.sample_shape)) * size_of(field.dtype);
 }
 
-/// Returns the numbers of `count` consecutive samples, beginning with `first`.
+/// Returns the indices of `count` consecutive samples: `first`, `first` + 1, and so on.
 inline std::vector<std::uint64_t> consecutive(std::uint64_t first, std::uint64_t count) {
   std::vector<std::uint64_t> numbers(count);
   std::iota(numbers.begin(), numbers.end(), first);
   return numbers;
 }
 
-/// For each of `fields` fields, returns its column in `columns`, or nullptr if the field is not requested.
+/// Returns one pointer per field: the field's column in `columns`, or nullptr if the field is not requested. `fields` is
+/// the number of fields.
 inline std::vector<Column*> requested_columns(std::span<Column> columns, std::size_t fields) {
   std::vector<Column*> found(fields, nullptr);
   for (auto& column : columns)
@@ -54,14 +55,15 @@ inline std::vector<Column*> requested_columns(std::span<Column> columns, std::si
   return found;
 }
 
-/// Random access to the samples of a dataset by their numbers. Immutable. Thread-safe.
+/// Random access to the samples of a dataset by index. Immutable. Thread-safe.
 class Source {
  public:
   virtual ~Source() = default;
   virtual std::uint64_t size() const = 0;
   virtual const std::vector<Dataset::Field>& fields() const = 0;
-  /// Reads the samples with these numbers, in this order. For each column, replaces its content by the values of its
-  /// field. Throws Error, with the file, the position and the reason, if the values cannot be read.
+  /// Reads the samples with the indices `samples`, in this order. Replaces the content of each column by the samples'
+  /// values of the column's field. Throws Error, with the file, the position and the reason, if the values cannot be
+  /// read.
   virtual void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const = 0;
   /// Returns whether all values are in memory, so that reading ahead would not save time.
   virtual bool is_resident() const { return false; }

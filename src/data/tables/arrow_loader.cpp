@@ -62,7 +62,7 @@ const TableModule& find_and_load_module() {
 }
 
 const TableModule& arrow_module() {
-  static const TableModule& module = find_and_load_module();  // if it throws, the next call tries again
+  static const TableModule& module = find_and_load_module();  // if loading throws, the next call tries again
   return module;
 }
 

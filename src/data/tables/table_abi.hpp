@@ -53,7 +53,7 @@ inline void require_room_for(std::size_t bytes, const TableTarget& target) {
                 " bytes: the limit is max_expanded_bytes, or half of the available memory if that is less");
 }
 
-/// A file of bytes. Any thread may read.
+/// Random access to the bytes of a file. Several threads may read at the same time.
 class TableInput {
  public:
   virtual ~TableInput() = default;
@@ -73,8 +73,8 @@ class TableReader {
   /// Returns whether all columns of a row are read together. One read() of all fields is then cheaper than one read()
   /// for each field.
   virtual bool is_by_rows() const { return false; }
-  /// Returns the approximate number of bytes that the values of a column take in memory for one block. The column
-  /// varies in length.
+  /// Returns the approximate number of bytes that the values of a column take in memory for one block. Precondition: the
+  /// column varies in length.
   virtual std::uint64_t varying_bytes(std::size_t block, std::size_t column) const = 0;
   /// Reads all rows of a block. Throws Error that names row, column and value if a value does not fit the type of its
   /// target.
@@ -93,11 +93,11 @@ class TableEncoder {
  public:
   virtual ~TableEncoder() = default;
   virtual std::string_view head() const = 0;
-  /// Encodes `count` rows. `columns` has one column for each field. `first` is the number of the first row, for
-  /// messages. Any thread may call it. Throws UsageError for a value that such a file cannot hold.
+  /// Encodes `count` rows. `columns` has one column for each field. `first` is the index of the first row in the table,
+  /// for messages. Any thread may call encode(). Throws UsageError for a value that such a file cannot hold.
   virtual EncodedBlock encode(std::uint64_t first, std::uint64_t count, std::span<const Column> columns) const = 0;
-  /// Adds an encoded block. Its values are at `offset` in the file. `notes` are the EncodedBlock::notes of the block.
-  /// Blocks must be added in the order of the rows. Throws Error if the notes are damaged.
+  /// Adds an encoded block. The values of the block are at `offset` in the file. `notes` are the EncodedBlock::notes of
+  /// the block. Blocks must be added in the order of the rows. Throws Error if the notes are damaged.
   virtual void add(std::span<const std::byte> notes, std::uint64_t offset) = 0;
   virtual std::vector<std::byte> finish() = 0;
 };

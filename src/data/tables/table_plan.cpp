@@ -124,11 +124,11 @@ class Planner {
 
   const TableReader& table_;
   const std::string& path_;
-  std::vector<std::string> columns_;  // the key
-  GivenTypes types_;                  // the key
+  std::vector<std::string> columns_;  // the key `columns`
+  GivenTypes types_;                  // the key `types`
   VectorField vector_key_;            // the key `vector`
   TablePlan plan_;
-  std::optional<std::size_t> vector_;  // number of the vector among the fields
+  std::optional<std::size_t> vector_;  // index of the vector field
 };
 
 }  // namespace

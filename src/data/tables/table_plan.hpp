@@ -22,7 +22,7 @@ struct TableField {
   };
   Dataset::Field field;
   std::vector<Part> parts;
-  bool must_be_exact = false;  ///< the type f64 was inferred, so that an integer that it would round is an error
+  bool must_be_exact = false;  ///< the type f64 was inferred: an integer that f64 would round is an error
 
   /// `field` is not packed, because FileContent contains it.
   static auto packed_members(auto& self) { return std::tie(self.parts, self.must_be_exact); }
@@ -47,7 +47,7 @@ TablePlan table_plan(const TableReader& table, const Options& options, const std
 
 /// Returns a FileContent for the plan. FileContent::index contains the packed plan.
 FileContent content_of(const TablePlan& plan);
-/// Reverses content_of().
+/// Returns the plan from which content_of() made `content`.
 TablePlan plan_of(const FileContent& content);
 
 }  // namespace trainrt::data

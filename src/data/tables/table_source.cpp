@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t end_bytes = sizeof(std::uint64_t);
 
-/// Returns whether the numbers of the samples are consecutive. They are if the order is not shuffled.
+/// Returns whether the indices in `samples` are consecutive, as in an order that is not shuffled.
 bool are_consecutive(std::span<const std::uint64_t> samples) {
   std::uint64_t differences = 0, next = samples.empty() ? 0 : samples.front();
   for (const auto sample : samples) differences |= sample ^ next++;

@@ -33,7 +33,7 @@ class TableSource final : public Source {
   /// Consecutive rows of a block that are also consecutive in the request.
   struct RowRun {
     std::size_t block = 0;
-    std::uint64_t row = 0;    ///< number of the first row in the block
+    std::uint64_t row = 0;    ///< index of the first row in the block
     std::size_t request = 0;  ///< position of the first row in the request
     std::size_t count = 0;
   };

@@ -241,8 +241,8 @@ class TarWalk {
     return std::string(name);
   }
 
-  /// Checks the bytes after the end mark of the archive. They must be zeros, and not more than the largest record of a
-  /// tape.
+  /// Checks the bytes after the end mark of the archive. These bytes must be zeros, and at most as many as the largest
+  /// record of a tape has.
   void require_end() {
     constexpr std::uint64_t max_zeros = 1 << 20;
     const auto left = archive_.size() - at_;

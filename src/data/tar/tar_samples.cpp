@@ -56,7 +56,7 @@ struct TarName {
 
 /// Returns the parts of the name of an entry. Returns nullopt if the entry belongs to no sample.
 std::optional<TarName> tar_name(std::string_view name) {
-  const auto begin = name.rfind('/') + 1;  // 0 without a slash
+  const auto begin = name.rfind('/') + 1;  // 0 if the name has no slash
   const auto dot = name.find('.', begin);
   if (dot == name.npos || dot == begin || dot + 1 == name.size()) return std::nullopt;
   TarName parts{name.substr(0, dot), std::string(name.substr(dot + 1))};
@@ -203,11 +203,11 @@ class TarCollector {
   bool skips_, has_given_fields_ = false;
   TarSamples samples_;
   std::uint64_t left_out_ = 0;
-  std::string first_error_;  ///< reason why the first sample was left out
+  std::string first_error_;  ///< reason why the first damaged sample was left out
   // The current sample:
   bool is_open_ = false;
   std::string key_, error_;
-  std::vector<Value> values_;  ///< by field
+  std::vector<Value> values_;  ///< by index of the field
 };
 
 TarSamples TarSamples::of(const InputFile& archive, const Options& options) {

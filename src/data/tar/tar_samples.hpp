@@ -46,7 +46,7 @@ class TarSamples {
   const std::vector<TarField>& fields() const { return fields_; }
   std::uint64_t size() const { return keys_.size(); }
   std::string key(std::uint64_t sample) const { return keys_[sample]; }
-  /// Returns the label of a sample. `field`: number of a field whose kind is EntryKind::label.
+  /// Returns the label of a sample. `field` is the index of a field with the kind EntryKind::label.
   std::int64_t label(std::uint64_t sample, std::size_t field) const { return labels_[field][sample]; }
   /// Returns the position of the entry that contains the value of `field`. Precondition: the field has the kind image,
   /// array or bytes.

@@ -33,8 +33,8 @@ ValueType value_type(std::string_view name);
 using GivenTypes = std::map<std::string, ValueType>;
 /// Parses the key `types`: "label: i64, name: text". Throws UsageError that quotes the invalid item.
 GivenTypes given_types(std::string_view list);
-/// Throws UsageError if `columns` or `types`, the values of these keys, name a column that is not in `names`, the columns
-/// of the file `path`.
+/// Throws UsageError if the key `columns` or `types` names a column that the file `path` does not have. `columns` and
+/// `types` are the values of these keys; `names` are the columns of the file.
 void require_known(std::span<const std::string> columns, const GivenTypes& types, std::span<const std::string> names,
                    const std::string& path);
 
@@ -43,7 +43,7 @@ struct VectorField {
   std::string name;  ///< "" if the key is not set
   DType dtype = DType::f32;
 };
-/// Parses the key `vector`: "x" or "x: f64". Throws UsageError that quotes a type that is not numeric.
+/// Parses the key `vector`: "x" or "x: f64". Throws UsageError, which quotes the type, if the type is not numeric.
 VectorField vector_field(const std::string& text);
 
 /// The kind of a value in a text file. A type is inferred from the kinds of all values.

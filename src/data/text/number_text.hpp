@@ -16,7 +16,7 @@ constexpr std::array<double, 9> exact_powers = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6,
 /// Returns the number that has the eight given decimal digits. Each byte of `digits` has the value of one digit. The
 /// first digit is in the lowest byte.
 inline std::uint64_t eight_digits(std::uint64_t digits) {
-  digits = digits * 10 + (digits >> 8);  // pairs
+  digits = digits * 10 + (digits >> 8);  // joins neighbouring digits to numbers of two digits
   return (((digits & 0x000000FF000000FF) * 0x000F424000000064) +
           (((digits >> 16) & 0x000000FF000000FF) * 0x0000271000000001)) >>
          32;
@@ -31,7 +31,7 @@ inline std::uint64_t eight_bytes(const char* at) {
 }
 
 /// Reads the real number in [begin, end) if it has the most common form: at most eight digits and a point, without a
-/// sign. Returns false, without reading, for any other form.
+/// sign. Returns false and leaves `value` unchanged for any other form.
 inline bool read_short_real(const char* begin, const char* end, double& value) {
   constexpr std::uint64_t points = 0x2E2E2E2E2E2E2E2E, ones = 0x0101010101010101, highs = 0x8080808080808080;
   const auto length = static_cast<std::size_t>(end - begin);

@@ -79,7 +79,7 @@ bool is_in_name(char c) {
 /// One side of a comparison.
 struct Operand {
   std::function<OperandValue(Values)> value;
-  std::size_t at = 0;  ///< index of its first byte in the expression
+  std::size_t at = 0;  ///< index of the operand's first byte in the expression
   bool is_text = false;
   bool is_field = false;
   const Dataset::Field* field = nullptr;  ///< nullptr if the fields are not known
@@ -121,7 +121,7 @@ class ExpressionParser {
   }
 
   Condition one() {
-    constexpr int max_depth = 100;  // this function and the conditions are called recursively
+    constexpr int max_depth = 100;  // limits the depth of recursion
     if (++depth_ > max_depth) fail(fmt::format("nested more than {} deep", max_depth));
     auto made = takes_word("not") ? Condition([inner = one()](Values values) { return !inner(values); })
                 : takes("(")      ? in_parentheses()

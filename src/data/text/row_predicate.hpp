@@ -30,10 +30,10 @@ class RowPredicate {
   /// - more than 64 KiB, or more than 100 nested parentheses
   RowPredicate(std::string_view text, const std::vector<Dataset::Field>& fields);
 
-  /// Returns the numbers of the fields that the condition uses.
+  /// Returns the indices of the fields that the condition uses.
   const std::vector<std::size_t>& fields() const { return used_; }
   /// Returns whether a sample meets the condition. `values` are the sample's values of the fields in fields(), in that
-  /// order. Any number of threads may call it at the same time.
+  /// order. Any number of threads may call holds() at the same time.
   bool holds(std::span<const TensorView> values) const { return holds_(values); }
 
  private:

@@ -22,8 +22,8 @@ struct TokenType {
   DType widened() const;
 };
 
-/// A file of token ids. It is a flat file, or a .npy file with one axis of integers. Any threads may read it at the
-/// same time.
+/// A file of token ids. The file is a flat file, or a .npy file with one axis of integers. Several threads may read at
+/// the same time.
 class TokenFile {
  public:
   /// `type` is u8, u16, u32, i32 or i64. "" means u16 for a flat file; for a .npy file it means the type in the header.
@@ -50,11 +50,11 @@ class TokenFile {
   void read(std::span<Run> runs, std::vector<std::byte>& scratch) const;
   /// Returns the maximum number of runs that one call of read() can read at the same time.
   std::size_t max_parallel_runs() const { return is_resident() ? 1 : file_->max_in_flight(); }
-  /// Converts the tokens `raw` to their widened type and writes them to `out`. `first` is the number of the first
-  /// token. Throws UsageError that names file, token and id if an id is too large for the widened type.
+  /// Converts the tokens `raw` to their widened type and writes them to `out`. `first` is the index of the first token in
+  /// the file. Throws UsageError that names file, token and id if an id is too large for the widened type.
   void widen(std::span<const std::byte> raw, std::uint64_t first, std::byte* out) const;
 
-  /// Reads the complete file. Calls `found` with the number of each token that is equal to `id`, in order.
+  /// Reads the complete file. Calls `found` with the index of each token that is equal to `id`, in order.
   void find_all(std::int64_t id, const std::function<void(std::uint64_t)>& found) const;
 
  private:

@@ -24,7 +24,7 @@ struct Window {
 class TokenWindows {
  public:
   explicit TokenWindows(WindowForm form) : form_(form) {}
-  /// Appends the next document of the file. It has `tokens` tokens.
+  /// Appends the next document of the file, which has `tokens` tokens.
   void add_document(std::uint64_t tokens);
   const WindowForm& form() const { return form_; }
   std::uint64_t size() const { return size_; }

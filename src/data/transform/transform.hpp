@@ -26,16 +26,19 @@ struct FieldMap {
   Dataset::Field field;  ///< the field after the change; it does not vary in length
   /// Writes the changed values of a sample to `to`, which must have exactly the size of these values. The result depends
   /// only on `from`, the current values, and on the random numbers. A change that uses no random numbers also accepts the
-  /// values of several samples, one sample after another. Several threads may call it at the same time. Throws UsageError
-  /// that names the field and a value that cannot be changed.
+  /// values of several samples, one sample after another.
+  ///
+  /// Several threads may call the function at the same time. Throws UsageError that names the field and a value that
+  /// cannot be changed.
   Dataset::SampleFunction apply;
 };
 
-/// A plug-in that changes values. Its `name` may be used as a key in any section [data.NAME]; the value of the key has the
-/// form "FIELD: ARGUMENTS, FIELD: ARGUMENTS". A plug-in in data/transform/transforms makes changes without random numbers.
-/// A plug-in in data/transform/augmentations makes changes that may be random. They are applied after all operations on
-/// samples. The plug-ins of a folder are applied in ascending order of their member `order`, and those of equal order by
-/// name.
+/// A plug-in that changes values. Its `name` may be used as a key in any section [data.NAME]; the value of the key has
+/// the form "FIELD: ARGUMENTS, FIELD: ARGUMENTS".
+///
+/// A plug-in in data/transform/transforms makes changes without random numbers. A plug-in in data/transform/augmentations
+/// makes changes that may be random, and that are applied after all operations on samples. The plug-ins of a folder are
+/// applied in ascending order of their member `order`, and plug-ins with the same `order` are sorted by name.
 struct Transform {
   std::string_view name;
   std::string_view help;
@@ -62,7 +65,7 @@ class FieldMaps {
   /// field if a value is invalid.
   FieldMaps(Fields fields, PluginTable<Transform> table, const Options& options);
 
-  /// Returns the number of the field `name`. Throws UsageError if it does not exist, or if its samples vary in length.
+  /// Returns the index of the field `name`. Throws UsageError if it does not exist, or if its samples vary in length.
   std::size_t find(std::string_view name) const;
   /// Adds a change of field number `field`. Changes with the same name draw the same random numbers for a sample, even
   /// for different fields. For example, an image and its mask are flipped together.
@@ -89,7 +92,7 @@ class FieldMaps {
   };
   Fields before_;                         ///< the fields of the source
   Fields fields_;                         ///< the fields after all changes
-  std::vector<std::vector<Step>> steps_;  ///< steps by the number of the field
+  std::vector<std::vector<Step>> steps_;  ///< steps by the index of the field
 };
 
 /// Returns `source` with the changes that the keys of transform_table() request. Returns `source` itself if they request

@@ -1,7 +1,9 @@
-// Reductions in GPU memory along the fixed binary tree over rank numbers, with the same bits as on the CPU: every addition
-// is rounded according to IEEE 754 and not fused with a multiplication (the build passes -fmad=false), and f16 and bf16 are
-// converted as on the CPU. Each GPU thread computes complete elements of the result. One iteration computes 16 bytes of the
-// result for sums over 2 to 8 ranks with aligned memory, otherwise one element.
+// Reductions in GPU memory along the fixed binary tree over rank numbers, with the same bits as on the CPU. Every
+// addition is therefore rounded according to IEEE 754 and not fused with a multiplication (the build passes -fmad=false),
+// and f16 and bf16 are converted as on the CPU.
+//
+// Each GPU thread computes complete elements of the result. One iteration computes 16 bytes of the result for sums over 2
+// to 8 ranks with aligned memory, otherwise one element.
 #include <cuda_fp16.h>
 
 #include <cstdint>
@@ -196,7 +198,7 @@ template <Op op, class T>
 cudaError_t launch(const TreeReduction& r, cudaStream_t stream) {
   std::size_t done = 0;
   if constexpr (op == Op::sum)  // sums of gradients must be fast, so reduce_vectors() is used
-    done = launch_for_few<op, T>(r, stream, std::make_integer_sequence<int, 7>());  // 2 to 8 ranks
+    done = launch_for_few<op, T>(r, stream, std::make_integer_sequence<int, 7>());  // for 2 to 8 ranks
   if (const auto left = r.count - done; left > 0)
     reduce_kernel<op, T><<<blocks_for(left), threads, 0, stream>>>(static_cast<const T*>(r.parts) + done, r.stride, r.ranks,
                                                                    static_cast<T*>(r.out) + done, left, r.divide_by);

@@ -42,9 +42,11 @@ class Block {
 };
 
 /// A thread-safe pool of page-aligned buffers of equal size. It owns as many buffers as fit into the memory limit, but at
-/// least two. take() waits while all buffers are in use. Buffers are allocated when they are first needed and then
-/// reused; the part of a buffer that no caller has requested takes no physical memory. The pool must outlive its blocks.
-/// Throws StorageError if the system has no memory for another buffer.
+/// least two. take() waits while all buffers are in use.
+///
+/// Buffers are allocated when they are first needed and then reused; the part of a buffer that no caller has requested
+/// takes no physical memory. The pool must outlive its blocks. Throws StorageError if the system has no memory for
+/// another buffer.
 class BlockPool {
  public:
   static constexpr std::size_t full = std::numeric_limits<std::size_t>::max();

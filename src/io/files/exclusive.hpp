@@ -4,7 +4,7 @@
 namespace trainrt::io {
 
 /// Creates the file `path` with `content`, complete and durable. Returns false if the file already exists. If several
-/// processes call this function for the same path, even on several nodes, exactly one of them gets true: the file is
+/// processes call this function for the same path, even on several nodes, exactly one of them gets true. The file is
 /// created by link(2), which is atomic on POSIX file systems, including NFS.
 bool create_exclusive(const std::string& path, const std::string& content);
 

@@ -13,17 +13,18 @@ class FencedOff : public Error {
 };
 
 /// A directory with one owner at a time, in which the previous owner may still be running when the next one takes over.
-/// Example: a run directory, owned by the current attempt (one start of the run). Each owner has a private directory
-/// inside, created once, before any other process knows its name. To write a file, an owner writes it to the private
-/// directory and then moves it out by rename(2) or link(2). To remove something, an owner moves it into the private
-/// directory. Therefore removing the private directory (fence_off()) makes every later change by that owner fail, even if
-/// the owner checked just before that it is not fenced off.
+/// Example: a run directory, owned by the current attempt (one start of the run).
+///
+/// Each owner has a private directory inside, created once, before any other process knows its name. To write a file, an
+/// owner writes it to the private directory and then moves it out by rename(2) or link(2). To remove something, an owner
+/// moves it into the private directory. Therefore removing the private directory (fence_off()) makes every later change
+/// by that owner fail, even if the owner checked just before that it is not fenced off.
 ///
 /// No change by a fenced-off owner takes effect. The cases:
 /// - A rename(2) that looks up the private directory after fence_off() has renamed it fails with ENOENT.
 /// - A rename(2) that has looked up the private directory before, and is executed later, does not find its file, because
-///   fence_off() renames all files in the private directory. It cannot move anything into the private directory either,
-///   because fence_off() removes that directory.
+///   fence_off() renames all files in the private directory. Such a rename cannot move anything into the private
+///   directory either, because fence_off() removes that directory.
 /// - A rename(2) that is executed before fence_off() returns is visible to the new owner, which reads the directory
 ///   afterwards.
 /// - A file descriptor that is still open refers to a file that has been replaced and has no name.
@@ -75,9 +76,11 @@ class FencedDirectory {
 
 /// Fences off an older owner of a FencedDirectory by removing its private directory `private_dir`: after the return, that
 /// owner can no longer change the FencedDirectory. Renames `private_dir` to `fenced`, a path in the same directory,
-/// renames its entries, then removes everything. Returns "" or, if something could not be removed, a warning to print. If
-/// `private_dir` is a symbolic link, the link is removed and not followed. Does nothing if `private_dir` does not exist.
-/// Throws StorageError if `private_dir` cannot be renamed: then the older owner is not fenced off.
+/// renames its entries, then removes everything.
+///
+/// Returns "" or, if something could not be removed, a warning to print. If `private_dir` is a symbolic link, the link is
+/// removed and not followed. Does nothing if `private_dir` does not exist. Throws StorageError if `private_dir` cannot be
+/// renamed: then the older owner is not fenced off.
 std::string fence_off(const std::string& private_dir, const std::string& fenced);
 
 }  // namespace trainrt::io

@@ -12,9 +12,9 @@
 
 namespace trainrt::io {
 
-/// The file descriptors of a PositionalFile: one for direct I/O and one for buffered I/O. Usually only the direct one is
-/// open, because each open(2) is a request to a metadata server. The buffered one is opened for the first bytes that do
-/// not fill a page, or at once if direct I/O is not available.
+/// The file descriptors of a PositionalFile: one for direct I/O and one for buffered I/O. Each open(2) is a request to a
+/// metadata server, so usually only the descriptor for direct I/O is open. The other one is opened for the first bytes
+/// that do not fill a page, or at once if direct I/O is not available.
 struct PositionalFile::Handles {
   int flags = 0;                  // flags of open(2) for both descriptors
   std::atomic<int> direct{-1};    // -1: direct I/O was not requested, or the file system refused it

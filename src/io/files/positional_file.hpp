@@ -21,9 +21,11 @@ namespace trainrt::io {
 class PositionalFile {
  public:
   /// Opens a file for writing. Creates the file if it does not exist, and keeps its content if it does. A symbolic link
-  /// is an error. Reserves `expected_bytes` bytes of disk space at once, which also becomes the minimum length of the
-  /// file: parallel writers then need not extend the file one after the other, and a full disk is reported early.
-  /// Reserves nothing if the file system does not support it.
+  /// is an error.
+  ///
+  /// Reserves `expected_bytes` bytes of disk space at once, and extends the file to at least this length. Parallel
+  /// writers then need not extend the file one after the other, and a full disk is reported early. Reserves nothing if
+  /// the file system does not support it.
   static PositionalFile create(const std::string& path, std::uint64_t expected_bytes = 0);
   enum class Cache { bypass, use };
   /// Opens a file for reading. Cache::bypass reads by direct I/O, Cache::use through the page cache, for a file that

@@ -15,7 +15,7 @@ struct H5Members {
 };
 
 /// Returns the datasets below a group, at any depth. Does not follow soft and external links, which may point out of the
-/// file. Throws Error.
+/// file. Throws Error if groups are nested too deeply or if HDF5 reports an error.
 H5Members h5_members(hid_t group);
 
 /// Opens the group at `path`, a path that consists of hard links only. Throws Error, which names the component that is

@@ -12,7 +12,7 @@ namespace trainrt::io {
 /// An HDF5 file built in memory. Datasets of at least one page (4096 bytes) start on a page boundary of the file.
 /// - front() returns the beginning of the file, up to the last byte that HDF5 wrote.
 /// - The rest, up to file_bytes(), is allocated but not written: the values of contiguous datasets without fill values.
-///   It takes no memory.
+///   This part takes no memory.
 class H5Memory {
  public:
   /// Builds an HDF5 file: calls `fill` with the open, empty file. `entries`: expected number of datasets, for which space

@@ -19,7 +19,7 @@ namespace trainrt::metrics {
 ///
 /// The program confirms reports by printing a number N on a line: it has stored all reports up to number N. A restarted
 /// program gets again all reports that it has not confirmed. Until the program has printed a number, a report counts as
-/// confirmed once the program has read its line from the pipe.
+/// confirmed once the program has read the report's line from the pipe.
 class ProgramFeed {
  public:
   struct ReportLine {

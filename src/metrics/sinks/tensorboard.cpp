@@ -27,8 +27,8 @@ std::string lines_of(const std::vector<std::pair<std::string, std::string>>& con
   return lines;
 }
 
-/// Metrics sink that writes the TensorBoard event file. Its numbers can be restored from result.json. Histograms are stored
-/// in this file only, so rewrite() copies them from the old file.
+/// Metrics sink that writes the TensorBoard event file. The numbers in the event file can be restored from result.json.
+/// Histograms are stored in the event file only, so rewrite() copies them from the old file.
 class TensorBoardSink final : public Sink {
  public:
   explicit TensorBoardSink(const SinkContext& context)

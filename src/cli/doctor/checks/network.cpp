@@ -84,8 +84,8 @@ bool sums_are_right(Communicator& communicator, Buffer buffer) {
   return communicator.all_reduced(std::int64_t{mine}, Op::min) == 1;
 }
 
-/// Measures all-reduces of 8 bytes and of a large buffer. On a slow network, the large buffer is smaller. Takes about a
-/// second. Collective over `communicator`; all ranks get the same result.
+/// Measures the time of an all-reduce of 8 bytes and of a large buffer. The size of the large buffer is reduced on a slow
+/// network, so that the measurement takes about a second. Collective over `communicator`; all ranks get the same result.
 Json measure_all_reduce(Communicator& communicator) {
   const auto memory = communicator.allocate(max_buffer_bytes);
   const auto buffer = [&](std::size_t bytes) { return Buffer{memory.get(), bytes / sizeof(float), DType::f32}; };

@@ -50,7 +50,7 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
 
 namespace {
 
-/// Decompresses `in` and then the pieces of `next`. Members of gzip must be in `in`.
+/// Decompresses `in` and then the pieces of `next`. For gzip data, `next` is not used: all members must be in `in`.
 Inflated inflate_any(std::span<const std::byte> in, const NextPiece& next, std::span<std::byte> out, DeflateForm form,
                      std::uint64_t max_bytes) {
   constexpr std::uint64_t max_piece = 1 << 30, scratch_bytes = 1 << 20;

@@ -18,17 +18,18 @@ enum class DeflateForm : std::uint8_t {
 
 /// The state of compressed data after inflate_into().
 struct Inflated {
-  std::uint64_t bytes = 0;   ///< number of decompressed bytes, also of those that were not kept
-  bool is_cut = false;       ///< the input ended before the compressed data
+  std::uint64_t bytes = 0;   ///< number of decompressed bytes, including those not stored in `out`
+  bool is_cut = false;       ///< the input ended before the end of the compressed data
   bool is_complete = false;  ///< the compressed data ended exactly at the end of the input
 };
 
 /// Decompresses `in` with zlib until `max_bytes` bytes were decompressed or the data end, and keeps the first bytes in
-/// `out`. The end of the data must be reached to verify the checksum of gzip. Throws Error, with a message such as "its
-/// compressed data cannot be decompressed", if the data are damaged or a checksum differs.
+/// `out`. The checksum of gzip is verified only if the end of the data is reached. Throws Error, with a message such as
+/// "its compressed data cannot be decompressed", if the data are damaged or a checksum differs.
 Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes);
 
-/// Returns the next piece of compressed data, or an empty span at their end. The piece must be valid until the next call.
+/// Returns the next piece of compressed data, or an empty span at the end of the data. The piece must be valid until the
+/// next call.
 using NextPiece = std::function<std::span<const std::byte>()>;
 
 /// Decompresses raw Deflate data that are read in pieces, as inflate_into() does.

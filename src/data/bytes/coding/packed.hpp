@@ -11,9 +11,9 @@
 namespace trainrt::data {
 
 /// Encodes values in few bytes. An integer has seven bits per byte, the lowest bits first (LEB128). A text or a list is
-/// preceded by its length. A struct is encoded member by member, if it has the static function `packed_members(self)`,
-/// which returns std::tie() of its members, or as its functions `pack(PackedWriter&)` and `unpack(PackedReader&)`
-/// determine.
+/// preceded by its length. A struct is encoded member by member if it has the static function `packed_members(self)`,
+/// which returns std::tie() of its members. If a struct has the functions `pack(PackedWriter&)` and
+/// `unpack(PackedReader&)`, they determine the encoding.
 class PackedWriter {
  public:
   void number(std::uint64_t value) {

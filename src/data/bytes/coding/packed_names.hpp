@@ -9,8 +9,8 @@
 
 namespace trainrt::data {
 
-/// A compressed list of names (front coding). For each name, it stores the remaining characters after the prefix that the
-/// previous name also has, and the length of this prefix. Every `group`-th name is stored completely, so that access is
+/// A compressed list of names (front coding). For each name, it stores the length of the prefix that the name shares with
+/// the previous name, and the characters after this prefix. Every `group`-th name is stored completely, so that access is
 /// fast.
 class PackedNames {
  public:

@@ -76,7 +76,7 @@ bool read_rows(Jpeg& jpeg, J_COLOR_SPACE space, std::size_t row_bytes, std::uint
   jpeg.info.out_color_space = space;
   jpeg_start_decompress(&jpeg.info);
   while (jpeg.info.output_scanline < jpeg.info.output_height) {
-    constexpr JDIMENSION max_rows = 16;  // per call
+    constexpr JDIMENSION max_rows = 16;  // maximum number of rows per call
     JSAMPROW rows[max_rows];
     JDIMENSION count = 0;
     for (; count < max_rows && jpeg.info.output_scanline + count < jpeg.info.output_height; ++count)

@@ -53,7 +53,7 @@ class PngReader final : public ImageReader {
     if (needed != bytes)
       throw UsageError(fmt::format("is a PNG image that libspng decodes to {} bytes, not {}", needed, bytes));
     require_ok(spng_decode_image(png_.get(), out, bytes, format, flags));
-    require_ok(spng_decode_chunks(png_.get()));  // this also checks the chunks after the pixels
+    require_ok(spng_decode_chunks(png_.get()));  // also checks the chunks after the pixels
   }
 
   std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> png_;

@@ -126,8 +126,8 @@ class Concatenator final : public Combining {
     return names;
   }
 
-  /// Returns whether `excluded` has this name, or has the empty name and this is the name of a first column without one
-  /// (csv_columns()).
+  /// Returns whether `excluded` contains the column `name`. The empty name in `excluded` means a first column without a
+  /// name, which csv_columns() calls c0.
   static bool is_excluded(const std::vector<std::string>& excluded, const std::string& name) {
     const auto has = [&](std::string_view each) { return std::ranges::find(excluded, each) != excluded.end(); };
     return has(name) || (name == "c0" && has(""));

@@ -38,7 +38,7 @@ class FeatureHasher final : public Combining {
   }
 
   std::uint32_t width_;
-  std::vector<std::size_t> features_;  ///< position in the output of each of columns()
+  std::vector<std::size_t> features_;  ///< for each of columns(), the index of its feature in the output
 };
 
 }  // namespace

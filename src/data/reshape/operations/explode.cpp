@@ -58,7 +58,7 @@ class FlatSource final : public WrappedSource {
     std::vector<std::byte> made;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const auto original = once[indices[i]];
-      if (i == 0 || indices[i] != indices[i - 1]) {  // often the same original
+      if (i == 0 || indices[i] != indices[i - 1]) {  // consecutive samples often have the same original
         made.clear();
         const auto values = sample_of(from, before_, indices[i]);
         const auto count = static_cast<std::int64_t>(values.size() / size_of(before_.dtype));

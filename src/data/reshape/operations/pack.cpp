@@ -42,7 +42,7 @@ class PackedSource final : public Source {
     const auto first = sample * length_, end = first + length_;
     const auto from = part_at(ends_, first), to = part_at(ends_, end - 1) + 1;
     std::vector<std::uint64_t>
-        numbers;  // numbers of the documents that are not empty; on_error = skip may have removed some
+        numbers;  // indices of the documents that are not empty; on_error = skip may have removed some
     for (auto number = from; number < to; ++number)
       if (begin_of(ends_, number) < ends_[number]) numbers.push_back(number);
     const auto documents = documents_.read(numbers);

@@ -24,8 +24,8 @@ constexpr std::string_view count_name = "count";
 /// Samples grouped by a key. The groups are in the order of their first samples.
 struct Groups {
   std::vector<std::uint64_t> ends;  ///< number of samples up to the end of each group
-  /// Numbers of the samples, group by group, in ascending order within a group. An empty vector means the order 0, 1,
-  /// 2, ...
+  /// Indices of the samples, group by group, in ascending order within a group. An empty vector means the order 0, 1, 2,
+  /// ...
   std::vector<std::uint64_t> order;
 };
 
@@ -116,7 +116,8 @@ class WindowCuts {
 
 class WindowedSource final : public WrappedSource {
  public:
-  /// `group`: number of the field by which the samples are grouped. If they are not grouped, the number of no field.
+  /// `group` is the index of the field by which the samples are grouped. If they are not grouped, it is an index that no
+  /// field has.
   WindowedSource(std::shared_ptr<const Source> source, Fields fields, std::size_t group, WindowCuts cuts)
       : WrappedSource(std::move(source)), fields_(std::move(fields)), group_(group), cuts_(std::move(cuts)) {}
   std::uint64_t size() const override { return cuts_.size(); }
@@ -179,8 +180,8 @@ std::string words_of(const Dataset::Windows& windows) {
                      windows.pad ? ", filled up" : "");
 }
 
-/// Returns the number of the field by which the samples are grouped. If they are not grouped, returns the number of no
-/// field.
+/// Returns the index of the field by which the samples are grouped. If they are not grouped, returns an index that no
+/// field has.
 std::size_t group_of(const Dataset::Windows& windows, const Fields& fields) {
   return windows.within.empty() ? fields.size() + 1 : find_field(fields, windows.within);
 }

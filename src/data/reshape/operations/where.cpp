@@ -14,7 +14,7 @@ namespace {
 
 /// Determines which samples a filter keeps. Created for samples with certain fields.
 struct Condition {
-  std::vector<std::size_t> fields;  ///< numbers of the fields whose values `keeps` gets
+  std::vector<std::size_t> fields;  ///< indices of the fields whose values `keeps` gets
   std::function<bool(std::span<const TensorView>)> keeps;
 };
 
@@ -35,9 +35,9 @@ RowBitmap kept_rows(const DatasetPlan& input, const Condition& condition) {
   return RowBitmap({bits.begin(), bits.end()});
 }
 
-/// Returns the step of a filter. `description` names it in messages: "the filter". `make_condition` returns its condition
-/// for samples with certain fields. It throws UsageError if the fields are unsuitable, for example if a field that the
-/// condition uses does not exist.
+/// Returns the step of a filter. `description` names it in messages: "the filter". `make_condition` returns the filter's
+/// condition for samples with the given fields. `make_condition` throws UsageError if the fields are unsuitable, for
+/// example if a field that the condition uses does not exist.
 Step filter_by(std::string description, std::function<Condition(const Fields& fields)> make_condition) {
   const auto apply = [description = std::move(description), make_condition](const DatasetPlan& input) {
     auto rows = kept_rows(input, make_condition(input.source->fields()));

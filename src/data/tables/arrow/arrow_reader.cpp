@@ -98,7 +98,7 @@ class ArrowReader final : public ReaderBase {
   }
 
   mutable std::mutex mutex_;
-  mutable std::multimap<std::vector<int>, BatchReader> idle_;  // by columns
+  mutable std::multimap<std::vector<int>, BatchReader> idle_;  // readers that no thread uses, by their columns
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ inline std::int64_t values_of_shape(const Shape& shape) {
 /// Returns the description of a column that has the Arrow type of `field`.
 TableColumn describe_column(const arrow::Field& field);
 
-/// The number of the first row of an array, counted in its block and in the file.
+/// The index of the first row of an array: in its block, and in the file.
 struct FirstRow {
   std::uint64_t in_block = 0;
   std::uint64_t in_file = 0;

@@ -39,8 +39,8 @@ struct Validity {
                   row));
 }
 
-/// Throws UsageError if f64 cannot represent the integer exactly. It is called for columns of integers that became f64
-/// because some values are missing.
+/// Throws UsageError if f64 cannot represent the integer exactly. Called for columns of integers that became f64 because
+/// some values are missing.
 template <class From>
 void require_exact(From value, std::uint64_t row) {
   if constexpr (std::is_integral_v<From> && sizeof(From) == sizeof(double)) {
@@ -53,7 +53,7 @@ void require_exact(From value, std::uint64_t row) {
   }
 }
 
-/// Converts a value. Returns false if it does not fit the type.
+/// Converts `value` to type To and stores it in `to`. Returns false if To cannot represent the value.
 template <class From, class To>
 bool convert(From value, To& to) {
   if constexpr (std::is_same_v<From, Half>) {

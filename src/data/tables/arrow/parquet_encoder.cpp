@@ -1,6 +1,6 @@
 // Each block is encoded in memory as a Parquet file with one row group. The footer of this file contains the offsets of
-// the columns. The footer of the complete file is made from the footers of the blocks. Their offsets are increased by
-// the position of the block in the complete file.
+// the columns. The footer of the complete file is made from the footers of the blocks. In this footer, the offsets of
+// each block are increased by the position of the block in the complete file.
 #include <cstring>
 #include <limits>
 #include <map>
@@ -116,8 +116,8 @@ std::shared_ptr<arrow::Field> arrow_field(const Dataset::Field& field) {
 }
 
 /// Returns `count` samples of a field as an array of the type of arrow_field(). The array points into `column`, which
-/// must outlive it. `first` is the number of the first sample, for messages. Throws UsageError for a text that is not
-/// UTF-8.
+/// must outlive it. `first` is the index of the first sample in the table, for messages. Throws UsageError for a text
+/// that is not UTF-8.
 std::shared_ptr<arrow::Array> arrow_array(const Dataset::Field& field, const Column& column, std::uint64_t first,
                                           std::uint64_t count) {
   auto type = type_of(field);

@@ -277,7 +277,7 @@ class ParquetReader final : public ReaderBase {
   }
 
   std::shared_ptr<parquet::FileMetaData> footer_;
-  std::vector<std::vector<int>> leaves_;  // Parquet columns of each column
+  std::vector<std::vector<int>> leaves_;  // for each column, the indices of its Parquet columns
   std::vector<bool> is_direct_;           // whether each column is decoded by DirectColumn
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Reader>> idle_;

@@ -119,7 +119,7 @@ class Jitter {
 
   bool is_u8_;
   Amounts amounts_;
-  float max_;  ///< maximum of a value
+  float max_;  ///< maximum of a channel's value
   std::size_t channels_, pixels_;
   std::size_t pixel_step_, channel_step_;  ///< distance of pixels, and of the channels of a pixel, in values
 };

@@ -19,7 +19,7 @@ void shift_image(const ImageAxes& axes, std::span<const std::byte> from, std::in
   const auto first = std::max<std::int64_t>(0, -right), end = std::min(width, width - right);
   std::memset(to.data(), 0, to.size());
   for (std::int64_t row = 0; first < end && row < static_cast<std::int64_t>(axes.planes) * height; ++row) {
-    const auto source_row = row % height + down;  // in its plane
+    const auto source_row = row % height + down;  // row of `from`, within the plane
     if (source_row < 0 || source_row >= height) continue;
     std::memcpy(to.data() + (row * width + first) * bytes, from.data() + ((row + down) * width + first + right) * bytes,
                 static_cast<std::size_t>((end - first) * bytes));

@@ -12,7 +12,7 @@ namespace {
 /// The mean and the deviation of one channel.
 struct Channel {
   float mean, deviation;
-  std::vector<float> of_byte;  ///< the result for each u8 value
+  std::vector<float> of_byte;  ///< for a field of u8: the result for each possible value
 
   Channel(float channel_mean, float channel_deviation) : mean(channel_mean), deviation(channel_deviation) {
     for (int value = 0; value < 256; ++value) of_byte.push_back((static_cast<float>(value) / 255.0F - mean) / deviation);

@@ -58,8 +58,8 @@ void warn_once(const std::string& why) {
   throw Error(fmt::format("cannot open '{}': {}. The file is damaged; copy or create it again", path, why));
 }
 
-/// Throws Error if `exit_code`, with which the program h5_examiner exited on the file, means that the file is damaged.
-/// Otherwise, logs a warning.
+/// Throws Error if `exit_code`, the exit code of h5_examiner for this file, means that the file is damaged. Otherwise,
+/// logs a warning.
 void judge(const std::string& path, int exit_code) {
   if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure within 5 s of processor time");
   if (exit_code == h5_too_large)

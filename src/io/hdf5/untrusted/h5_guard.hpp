@@ -26,8 +26,10 @@ struct H5BytesRequest {
 
 /// Reads all parts of an HDF5 file's structure that trainrt may read later: groups, attributes, types, shapes, layouts,
 /// chunk indexes, strings. For the program h5_examiner only, because libhdf5 may crash or never return if the file is
-/// corrupt. Errors that HDF5 reports are ignored: the process that opens the file later reports them. `open` opens the
-/// file by h5_open_watched(). `allow(seconds)` is called before each step with the processor time that the step may take.
+/// corrupt.
+///
+/// Errors that HDF5 reports are ignored: the process that opens the file later reports them. `open` opens the file by
+/// h5_open_watched(). `allow(seconds)` is called before each step with the processor time that the step may take.
 void h5_examine(const std::function<H5Id()>& open, const std::function<void(double seconds)>& allow);
 
 /// Lets the program h5_examiner open an HDF5 file or object before this process opens it, because libhdf5 may crash, loop

@@ -77,7 +77,7 @@ class Bucket final : public Storage {
       const auto answer = client_.send({.url = client_.address().with("", query)}, purpose, http::not_implemented);
       if (answer.status == http::not_implemented) throw Error("the store does not list unfinished uploads (HTTP 501)");
       auto page = page_of(listed_uploads, answer.text, purpose);
-      for (auto& upload : page.uploads)  // a store may ignore the query parameter `prefix`
+      for (auto& upload : page.uploads)  // checked, because a store may ignore the query parameter `prefix`
         if (upload.name.starts_with(prefix)) found.push_back(std::move(upload));
       if (page.next_name.empty() || (page.next_name == name && page.next_id == id)) return found;
       name = std::move(page.next_name);

@@ -23,8 +23,8 @@ struct CurlApi {
   CURLMcode (*multi_cleanup)(CURLM*);
   curl_slist* (*slist_append)(curl_slist*, const char*);
   void (*slist_free_all)(curl_slist*);
-  /// Whether libcurl refuses CURLOPT_PATH_AS_IS for signed requests, as from version 8.14. It then removes the segments
-  /// "." and ".." from their paths.
+  /// Whether libcurl refuses CURLOPT_PATH_AS_IS for signed requests, as from version 8.14. libcurl then removes the
+  /// segments "." and ".." from the paths of these requests.
   bool normalizes_signed_paths;
 };
 

@@ -62,7 +62,7 @@ class Transfers {
   std::vector<Answer> run(std::span<const Request> requests, const Signer& signer, double stall_s);
   /// Sends one cleanup request (such as the abort of an upload), which interrupt() does not stop.
   Answer run_last(const Request& request, const Signer& signer, double stall_s);
-  /// Interrupts HTTP transfers: running and later calls of run() soon throw Error. Any thread may call.
+  /// Interrupts HTTP transfers: running and later calls of run() soon throw Error. Any thread may call interrupt().
   void interrupt() { interrupted_ = true; }
 
  private:
