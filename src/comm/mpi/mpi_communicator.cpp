@@ -48,7 +48,7 @@ bool MpiRequests::ready() {
 }
 
 /// Sleeps for 1 % of the time since the first sleep, at most max_sleep_s, because an arriving message does not end the
-/// sleep. Each sleep costs about 0.1 ms of CPU time, so that a rank that has waited for 5 s uses about 0.2 % of a core.
+/// sleep. Each sleep costs about 0.04 ms of CPU time, so that a rank that has waited for 10 s uses about 0.04 % of a core.
 void MpiRequests::sleep(double max_seconds) {
   roll_call_.answer();
   constexpr double min_s = 50e-6;
