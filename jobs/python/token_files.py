@@ -3,8 +3,8 @@
     pip install tokenizers numpy
     python3 token_files.py --tokenizer tokenizer.json --separator '<|endoftext|>' --output tokens books/*.txt corpus.jsonl
 
-The script uses all processors. If it is killed, run the same command again; it makes only the missing files. Each text file is one document, or
-with --lines one per line. Files .jsonl and .ndjson hold one document per line, as the string --field of an object."""
+The script uses all processors. If it is killed, run the same command again; it makes only the missing files. Each text file is one document; with --lines,
+each line of it is a document. A line of a .jsonl or .ndjson file is a JSON object, whose key --field has the text of a document."""
 import argparse
 import collections
 import concurrent.futures
@@ -144,7 +144,7 @@ def main():
     args = parser.parse_args()
     sources = sorted(args.sources)
     if len({path.name for path in sources}) < len(sources):
-        parser.error("two sources have the same file name, so their token files would, too")
+        parser.error("two sources have the same file name, and would write the same token file; rename one of them")
     vocabulary = Tokenizer.from_file(str(args.tokenizer)).get_vocab(with_added_tokens=True)
     separator = None if args.separator is None else vocabulary.get(args.separator)
     if args.separator is not None and separator is None:

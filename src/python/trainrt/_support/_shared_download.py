@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from ._object_store import Reader, checkpoint_limit_s
 
 _PAUSE_S = 0.05
-_MARGIN_S = 60.0  # a process waits for the download of another one for the time limit of a download and this time
+_MARGIN_S = 60.0  # a process waits for another process's download for the time limit of a download plus this time
 _KEEP_ERROR_S = 3600.0
 
 

@@ -117,7 +117,7 @@ def _supported(array, origin):
 
 
 class NotStorableError(TypeError, ValueError):
-    """Raised for a column that only this process can use, where the runtime is to read it."""
+    """Raised if the runtime must read a column that only this process can use."""
 
 
 def is_storable(column):

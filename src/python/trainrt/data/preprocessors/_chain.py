@@ -107,8 +107,8 @@ class Chain(RuntimePreprocessor):
 
 
 class Tokenizer(RuntimePreprocessor):
-    """Replaces each text by the list of its words. Only this class has it: JSON, config files and C++ do not. For token ids, make token files once with
-    jobs/python/token_files.py.
+    """Replaces each text by the list of its words. A Tokenizer exists only in Python: it cannot be saved as JSON, nor be used in config files or C++. For token
+    ids, make token files once with jobs/python/token_files.py.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def set_aside(run_dir, newest):
     if os.environ.get("RANK", "0") != "0":
         return
     if Result.from_path(run_dir).state in _RUNNING:
-        raise ValueError(f"fit(): the run in {run_dir} is running since restore() was called; wait for its end, and call restore() again")
+        raise ValueError(f"fit(): another process has started the run in {run_dir} after restore() was called; wait for its end, and call restore() again")
     if _newest_checkpoint(run_dir) >= newest:
         _notes.say(f"the run continues in {run_dir}, which has had the newest checkpoint since restore() was called")
         return
