@@ -36,7 +36,7 @@ class StoreCopies:
         began_s, path = self._call
         if time.monotonic() - began_s < _CALL_LIMIT_S:
             return False
-        _notes.warn(f"storage_filesystem did not answer for {path} within {_CALL_LIMIT_S:g} s; the newest checkpoints are not copied there")
+        _notes.warn(f"storage_filesystem did not answer for {path} within {_CALL_LIMIT_S:g} s; the newest checkpoints are only in {self._run_dir}")
         return True
 
     def end(self):
