@@ -4,7 +4,7 @@
     python3 token_files.py --tokenizer tokenizer.json --separator '<|endoftext|>' --output tokens books/*.txt corpus.jsonl
 
 The script uses all processors. If it is killed, run the same command again; it makes only the missing files. Each text file is one document; with --lines,
-each line of it is a document. A line of a .jsonl or .ndjson file is a JSON object, whose key --field has the text of a document."""
+each line of it is a document. A line of a .jsonl or .ndjson file is a JSON object with the text of a document under the key --field."""
 import argparse
 import collections
 import concurrent.futures
