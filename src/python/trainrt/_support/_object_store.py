@@ -38,7 +38,7 @@ class Reader:
         return _store_url.parsed(self.url).key
 
     def below(self, name: str) -> Reader:
-        """Returns the Reader of the folder `name` in this one."""
+        """Returns the Reader of the folder `name` below this URL."""
         return Reader(str(_store_url.parsed(self.url).below(name)), self.options)
 
     def parent(self) -> Reader:

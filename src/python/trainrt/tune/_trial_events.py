@@ -12,8 +12,8 @@ from .._support._exchange_client import ExchangeClient
 from .._support._value_json import decoded
 
 _EVENT = "trial event "  # before the JSON of an event, in the name of a value
-_MAX_WAIT_S = 86400  # for a suggestion
-_PAUSE_S = 0.5  # between two questions for one
+_MAX_WAIT_S = 86400  # maximum time that a trial waits for a suggestion
+_PAUSE_S = 0.5  # time between two requests for a suggestion
 
 
 class EventExchange(Exchange):
@@ -57,7 +57,7 @@ class TrialEvents:
         self._send(kind="saved")
 
     def suggest(self) -> bytes | None:
-        """Asks the searcher in the script once. Returns the config of the trial as JSON, or another text if it has none yet."""
+        """Asks the searcher in the script once. Returns the config of the trial as JSON, or another text if the searcher has no suggestion yet."""
         return self._ask(kind="suggest")
 
     def suggestion(self, ask: Callable[[], bytes | None], stop_point: Callable[[], None]) -> dict[str, Any]:
