@@ -44,7 +44,7 @@ def exists(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> bool
 
 
 def find(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> RestoredSweep:
-    """Returns the sweep in a directory or at a URL. Prints where a mirrored sweep continues. `keys`: as of exists().
+    """Returns the sweep in a directory or at a URL. Prints where a mirrored sweep continues. `keys`: access keys of the store, or `None`.
 
     Raises ValueError if there is no sweep, if the record of a mirrored sweep names code and is not trusted, or if its local directory has another sweep or is
     in use although it is older; OSError, with the URL, if the store cannot be read.

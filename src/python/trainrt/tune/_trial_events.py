@@ -22,9 +22,9 @@ class EventExchange(Exchange):
     Parameters
     ----------
     hosts : sequence of str
-        As of Exchange.
+        Argument of Exchange.
     on_event : function
-        Is called with each event, a dict, in threads. Returns the answer: a bool, or JSON. Must not raise.
+        Called with each event, a dict, by any thread. Returns the answer: a bool, or JSON. Must not raise an exception.
     """
 
     def __init__(self, hosts: Sequence[str], on_event: Callable[[dict[str, Any]], bool | bytes]) -> None:

@@ -40,7 +40,7 @@ def exists(path, keys=None):
 
 
 def find(kind, path, keys=None):
-    """Returns the RestoredRun of a path or URL. Prints where a mirrored run continues. `kind`: class of the Trainer, for messages; `keys`: as of exists().
+    """Returns the RestoredRun of a path or URL. Prints where a mirrored run continues. `kind`: class of the Trainer, for messages; `keys`: as in exists().
 
     Raises ValueError if there is no run, or the local directory of a mirrored run has another run; OSError, with the URL, if the store cannot be read.
     """

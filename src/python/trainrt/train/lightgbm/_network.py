@@ -88,7 +88,7 @@ def get_network_params() -> dict[str, Any]:
     Returns
     -------
     dict
-        {} with one rank. Outside of a train function: {}, with a RuntimeWarning.
+        The parameters; {} with one rank. Outside of a train function, returns {}, with a RuntimeWarning.
 
     Examples
     --------
