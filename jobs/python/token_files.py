@@ -148,7 +148,7 @@ def main():
     vocabulary = Tokenizer.from_file(str(args.tokenizer)).get_vocab(with_added_tokens=True)
     separator = None if args.separator is None else vocabulary.get(args.separator)
     if args.separator is not None and separator is None:
-        parser.error(f"the tokenizer has no token {args.separator!r}, which --separator names")
+        parser.error(f"the tokenizer has no token {args.separator!r}, which --separator names; give one of its tokens, such as '<|endoftext|>'")
     dtype = "u16" if max(vocabulary.values()) < 1 << 16 else "u32"
     args.output.mkdir(parents=True, exist_ok=True)
     with locked(args.output):

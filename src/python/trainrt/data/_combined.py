@@ -192,14 +192,15 @@ def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
     filled = [part for part in parts if _count(part)]
     for part in filled[1:]:
         if part.keys() != filled[0].keys():
-            raise ValueError(f"the datasets have different columns: {', '.join(filled[0])}; and {', '.join(part)}")
+            raise ValueError(f"the datasets have different columns: {', '.join(filled[0])}; and {', '.join(part)}. Make them equal with select_columns() or "
+                             f"rename_columns()")
     return concatenated(filled) if filled else (parts[0] if parts else {})
 
 
 def _side_by_side(parts: list[dict[str, Any]]) -> dict[str, Any]:
     counts = [_count(part) for part in parts]
     if len(set(counts)) > 1:
-        raise ValueError(f"Cannot zip datasets of different number of rows: {', '.join(map(str, counts))}")
+        raise ValueError(f"Cannot zip datasets of different number of rows: {', '.join(map(str, counts))}. Make the numbers equal, for example with limit()")
     found: dict[str, Any] = {}
     for part in parts:
         for name, column in part.items():

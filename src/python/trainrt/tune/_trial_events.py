@@ -69,7 +69,8 @@ class TrialEvents:
                 return decoded(json.loads(answer))
             stop_point()
             time.sleep(_PAUSE_S)
-        raise TimeoutError(f"the searcher of the Tuner has suggested no values for {self._trial} within {_MAX_WAIT_S} s")
+        raise TimeoutError(f"the searcher of the Tuner has suggested no values for {self._trial} within {_MAX_WAIT_S} s; if it has no more values, suggest() "
+                           f"must return Searcher.FINISHED")
 
     def _send(self, **event: Any) -> bool:
         return self._ask(**event) == b"1"

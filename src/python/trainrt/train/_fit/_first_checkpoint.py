@@ -35,7 +35,8 @@ def shared_path(checkpoint, storage, run_name, kind):
     end = time.monotonic() + limit_s
     while not os.path.isdir(path):
         if time.monotonic() > end:
-            raise TimeoutError(f"{reader.url}: rank 0 did not copy it to {path} within {limit_s:.0f} s")
+            raise TimeoutError(f"{reader.url}: rank 0 did not copy it to {path} within {limit_s:.0f} s. Check that the store is available, or raise the limit: "
+                               f"TRAINRT_FETCH_TIMEOUT=SECONDS in the environment")
         time.sleep(_PAUSE_S)
     return path
 

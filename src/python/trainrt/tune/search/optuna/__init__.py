@@ -127,7 +127,7 @@ class OptunaSearch(Searcher):
         if returned is not None and not isinstance(returned, dict):
             raise TypeError(f"OptunaSearch(space=...): the function returned {kind_of(returned)}; it must return a dict or None")
         if not all(isinstance(name, str) for name in returned or ()):
-            raise TypeError("OptunaSearch(space=...): the function returned a dict with a key that is no string")
+            raise TypeError("OptunaSearch(space=...): the function returned a dict with a key that is no string; all keys must be strings")
         return unflatten_dict({**captor.captured_values, **(returned or {})})
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
