@@ -154,9 +154,8 @@ class Context(Collectives):
         of_first_rank : bool
             True, on all ranks, uses the metrics of rank 0 unchanged.
         directory : path, optional
-            Saves a checkpoint of all files in this directory. One or several ranks may pass a directory. If several ranks have a file of the same name,
-            `same_files` applies. The files have been copied when the call returns, and are committed later, see checkpoint(). An unreadable file is an
-            error on all ranks.
+            Saves a checkpoint of all files in this directory. One or several ranks may pass a directory; `same_files` applies to files of the same name. The
+            files have been copied when the call returns, and are committed later, see checkpoint(). An unreadable file is an error on all ranks.
         metadata : dict, optional
             Metadata for the checkpoint's manifest, in addition to checkpoint_metadata(). If several ranks pass metadata, the lowest rank's is used.
         directory_name : str, optional

@@ -66,8 +66,8 @@ class SharedDownload:
                 raise
             os.close(lock)
             if time.monotonic() > limit:
-                raise TimeoutError(f"{self.reader.url}: another process on this node did not complete its download within {limit_s:.0f} s. Check that the store "
-                                   f"is available, or raise the limit: TRAINRT_FETCH_TIMEOUT=SECONDS in the environment")
+                raise TimeoutError(f"{self.reader.url}: another process on this node did not complete its download within {limit_s:.0f} s. Check that the "
+                                   f"store is available, or raise the limit: TRAINRT_FETCH_TIMEOUT=SECONDS in the environment")
             time.sleep(_PAUSE_S)
 
     def _download(self, path: str) -> None:
