@@ -26,7 +26,7 @@ class RestoredSweep:
 
     given: str  # absolute path or URL that restore() was called with
     path: str  # directory of the sweep
-    texts: dict[str, str]  # its config, {key: text}; without the mirror if `given` is a URL
+    texts: dict[str, str]  # config of the sweep, {key: text}; without the mirror if `given` is a URL
     reason: str | None  # why another user may have written the config; `None` if this user wrote it
     space: ParamSpace | None  # the recorded param_space, if it could be recorded
     mirror: dict[str, str] = field(default_factory=dict)  # key of the mirror, if `given` is a URL
