@@ -26,7 +26,7 @@ per_step = BATCH * ctx.world_size
 while state["epoch"] < ctx.config("epochs", 4):
     order = numpy.random.default_rng([ctx.seed, state["epoch"]]).permutation(SAMPLES)  # the same on every rank
     steps = SAMPLES // per_step
-    while state["batch"] < steps:  # after a restart: from where it was
+    while state["batch"] < steps:  # after a restart: from the next batch on
         first = state["batch"] * per_step + ctx.world_rank * BATCH
         mine = order[first:first + BATCH]
         error = x[mine] @ weights - y[mine]

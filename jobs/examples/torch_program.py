@@ -38,7 +38,7 @@ if ctx.restore(state):
     optimizer.load_state_dict(torch.load(optimizer_file, map_location=device))
 
 while state["epoch"] < ctx.config("epochs", 4):
-    while state["batch"] < STEPS:  # after a restart: from where it was
+    while state["batch"] < STEPS:  # after a restart: from the next batch on
         torch.manual_seed(ctx.step_seed % 2**63)  # from (run.seed, step, rank): the same after any restart
         x = torch.randn(BATCH, 8, device=device)
         loss = torch.nn.functional.mse_loss(model(x), x.sum(1, keepdim=True))

@@ -1,4 +1,4 @@
-"""Metrics of all workers. By default, report() uses those of rank 0. It can also aggregate the metrics, or the function aggregates them itself."""
+"""Metrics of all workers. By default, report() uses the metrics of rank 0. Here, report() or the train function combines those of all workers."""
 
 import torch
 from torch import nn
@@ -17,7 +17,7 @@ def line(count, seed):
 
 
 class R2Score:
-    """The coefficient of determination over all workers. As in TorchMetrics, the workers' sums are added before it is computed."""
+    """The coefficient of determination (R2) over all workers. As in TorchMetrics, the sums of all workers are added first."""
 
     def __init__(self):
         self.sums = torch.zeros(4)  # sums of squared errors, targets and squared targets; number of targets

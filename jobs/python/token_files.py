@@ -3,8 +3,8 @@
     pip install tokenizers numpy
     python3 token_files.py --tokenizer tokenizer.json --separator '<|endoftext|>' --output tokens books/*.txt corpus.jsonl
 
-The script uses all processors. If it is killed, run the same command again; it makes only the missing files. Each text file is one document, or
-with --lines one per line. Files .jsonl and .ndjson hold one document per line, as the string --field of an object."""
+The script uses all processors. If it is killed, run the same command again; it makes only the missing files. Each text file is one document; with --lines,
+each line of it is a document. A line of a .jsonl or .ndjson file is a JSON object with the text of a document under the key --field."""
 import argparse
 import collections
 import concurrent.futures
@@ -144,11 +144,11 @@ def main():
     args = parser.parse_args()
     sources = sorted(args.sources)
     if len({path.name for path in sources}) < len(sources):
-        parser.error("two sources have the same file name, so their token files would, too")
+        parser.error("two sources have the same file name, and would write the same token file; rename one of them")
     vocabulary = Tokenizer.from_file(str(args.tokenizer)).get_vocab(with_added_tokens=True)
     separator = None if args.separator is None else vocabulary.get(args.separator)
     if args.separator is not None and separator is None:
-        parser.error(f"the tokenizer has no token {args.separator!r}, which --separator names")
+        parser.error(f"the tokenizer has no token {args.separator!r}, which --separator names; give one of its tokens, such as '<|endoftext|>'")
     dtype = "u16" if max(vocabulary.values()) < 1 << 16 else "u32"
     args.output.mkdir(parents=True, exist_ok=True)
     with locked(args.output):

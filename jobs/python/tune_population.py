@@ -13,7 +13,7 @@ from trainrt.tune.schedulers import PopulationBasedTraining
 
 def train_func(config):
     error, step = 100.0, 0
-    checkpoint = tune.get_checkpoint()  # its own after a pause, or that of the trial that it was cloned from
+    checkpoint = tune.get_checkpoint()  # after a pause: the trial's own checkpoint; in a clone: that of the trial from which it was cloned
     if checkpoint:
         with checkpoint.as_directory() as folder:
             with open(os.path.join(folder, "state.json")) as file:

@@ -51,7 +51,7 @@ def train_func(config):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--images", type=int, default=6000, help="as many of the 60,000 are used")
+    parser.add_argument("--images", type=int, default=6000, help="number of training images to use, at most 60,000")
     parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist")
     args = parser.parse_args()
     result = TensorflowTrainer(

@@ -1,4 +1,4 @@
-"""Ray's functions for a cluster. There is no cluster to start: they limit the ranks that fit() starts on this machine."""
+"""Ray's functions for a cluster. trainrt has no cluster: init() only limits the ranks that fit() starts on this machine, and sets their environment."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def init(address: str | None = None, *, num_cpus: float | None = None, num_gpus:
     Returns
     -------
     dict
-        As cluster_resources().
+        The result of cluster_resources().
 
     Examples
     --------

@@ -16,7 +16,8 @@ def message_line(message: dict[str, Any]) -> bytes:
         line = _to_json(message).encode() + b"\n"
     except UnicodeEncodeError as error:
         part = error.object[max(error.start - 20, 0):error.end + 20]
-        raise ValueError(f"{message['op']}() was given text that is not valid Unicode, as names of files may be: ...{part!r}...") from None
+        raise ValueError(f"{message['op']}() was given text that is not valid Unicode: ...{part!r}... Names of files may be such text; replace the character "
+                         f"that begins with \\ud") from None
     if len(line) > _MAX_LINE_BYTES:
         raise ValueError(f"{message['op']}() was given {len(line)} bytes of names, values and strings; the maximum is {_MAX_LINE_BYTES}. Keep large "
                          f"data in tensors or files (state.tensor, state.file)")

@@ -154,8 +154,8 @@ class Context(Collectives):
         of_first_rank : bool
             True, on all ranks, uses the metrics of rank 0 unchanged.
         directory : path, optional
-            Saves a checkpoint of all files in this directory. One or several ranks may pass a directory; `same_files` applies to files of one name.
-            When the call returns, the files are copied; they are committed later, see checkpoint(). An unreadable file is an error on all ranks.
+            Saves a checkpoint of all files in this directory. One or several ranks may pass a directory; `same_files` applies to files of the same name. The
+            files have been copied when the call returns, and are committed later, see checkpoint(). An unreadable file is an error on all ranks.
         metadata : dict, optional
             Metadata for the checkpoint's manifest, in addition to checkpoint_metadata(). If several ranks pass metadata, the lowest rank's is used.
         directory_name : str, optional
@@ -165,8 +165,8 @@ class Context(Collectives):
         validation : dict, optional
             Request to evaluate the checkpoint after its commit; src/checkpoint/README.md describes the format.
         same_files : str
-            What happens if ranks pass different files of one name: "error" ends the run; "rank0" stores the file of the lowest rank in files/, and the
-            other files in files/.other_ranks/RANK/. The key checkpoint.same_files takes precedence.
+            What happens if ranks pass different files of the same name. "error" ends the run. "rank0" stores the file of the lowest rank in files/, and
+            the other files in files/.other_ranks/RANK/. The key checkpoint.same_files takes precedence.
         """
         counts = not of_first_rank or self.world_rank == 0
         given: dict[str, Any] = {} if directory is None else {"directory": os.path.abspath(os.fspath(directory))}
@@ -269,7 +269,7 @@ class Context(Collectives):
     # ---- runs that the program opens ----
 
     def open_run(self, settings: dict[str, str], number: int = 1, defaults: dict[str, str] | None = None) -> bool:
-        """Opens a run with these config keys, in place of the run that the launch would open. Collective.
+        """Opens a run with these config keys, instead of the run that the command line and the config file describe. Collective.
 
         Parameters
         ----------

@@ -80,7 +80,7 @@ def _in_64_bits(name: str, value: Value) -> Value:
     try:
         return float(value)
     except OverflowError:
-        raise OverflowError(f"metric '{name}' has {value.bit_length()} bits, which is beyond the range of a float") from None
+        raise OverflowError(f"metric '{name}' has {value.bit_length()} bits, which is beyond the range of a float; report it as a str") from None
 
 
 def metadata_of(label: str, metadata: dict | None, directory_name: Any) -> dict:

@@ -6,8 +6,8 @@ import os
 
 
 class SharedMemory:
-    """Anonymous memory that this process creates and shares with the runtime by sending the descriptor. The size is sealed: neither process can cause
-    a fault in the other process by shrinking the memory."""
+    """Anonymous memory that this process creates and shares with the runtime by sending the descriptor. The kernel refuses to shrink the memory
+    (F_SEAL_SHRINK), so that neither process can cause a fault in the other one."""
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes

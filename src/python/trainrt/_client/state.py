@@ -144,7 +144,7 @@ class State:
         """Adds or changes a value: a bool, int, float or str, equal on all ranks. A change must not change the type."""
         plain = plain_value(f"value '{name}'", value)
         if not fits_64_bits(plain):
-            raise OverflowError(f"value '{name}' is {plain}, which does not fit into 64 bits")
+            raise OverflowError(f"value '{name}' is {plain}, which does not fit into 64 bits; use a float or a str")
         if name in self._values:
             kind = type(self._values[name])
             if kind is float and type(plain) is int:

@@ -11,8 +11,8 @@ def note_sums_of_gloo() -> None:
     """Prints a note if the default group of torch.distributed is gloo with 3 or more ranks. Does not import torch.
 
     DistributedDataParallel rebuilds its buckets after its first backward pass (Reducer::rebuild_buckets in PyTorch's reducer.cpp), so the first step after
-    a restart has other buckets than the same step without a restart. The order in which gloo adds the values of 3 or more ranks depends on their place in
-    the bucket.
+    a restart has other buckets than the same step without a restart. The order in which gloo adds the values of 3 or more ranks depends on the position of
+    the values in the bucket.
     """
     torch = sys.modules.get("torch.distributed")
     if torch is None or not torch.is_available() or not torch.is_initialized():

@@ -20,16 +20,16 @@ from ._signed_frames import KEY_BYTES, NotSigned, SignedConnection
 ADDRESS, KEY = "TRAINRT_FIT", "TRAINRT_FIT_KEY"  # environment variables
 _TIMEOUT_S = 60.0
 _FIRST_REQUEST_S = 10.0  # limit for the first signed message of a new connection, which proves that the client has the key
-_MAX_UNPROVEN = 256  # maximum number of connections per socket without this proof; further ones wait in its queue
+_MAX_UNPROVEN = 256  # maximum number of connections per socket without this proof; further connections wait in the queue of the socket
 _BACKLOG = 4096
 _PAUSE_S = 0.1
 
 
 class Exchange:
-    """The server, in the script. It is a context manager, which closes it.
+    """The server in the process of the script. Leaving its `with` block closes it.
 
-    Parameters: `hosts`, addresses of this host by which ranks on other nodes reach it. The server listens on a TCP port of each of them, and on a
-    socket that this machine alone can reach. Raises OSError if this host does not have an address.
+    Parameters: `hosts`, addresses of this host by which ranks on other nodes reach it. The server listens on a TCP port of each address, and on a socket
+    that only processes of this machine can reach. Raises OSError if this host does not have one of the addresses.
     """
 
     def __init__(self, hosts: Sequence[str] = ()) -> None:

@@ -12,7 +12,7 @@ def trainrt() -> str:
     named = os.environ.get("TRAINRT_EXECUTABLE")
     if named:
         if not _is_program(named):
-            raise FileNotFoundError(f"TRAINRT_EXECUTABLE is {named}, which is not an executable file")
+            raise FileNotFoundError(f"TRAINRT_EXECUTABLE is {named}, which is not an executable file; set it to the path of the program trainrt, or unset it")
         return os.path.abspath(named)
     for path in (*_of_same_build(), shutil.which("trainrt")):
         if path and _is_program(path):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 @contextlib.contextmanager
 def key_pipe(keys: Mapping[str, str] | None) -> Iterator[tuple[dict[str, str], tuple[int, ...]]]:
-    """Yields the environment variables and the descriptors by which a child process of trainrt reads `keys` from a pipe. Yields none without keys."""
+    """Yields the environment variables and the descriptors by which a child process of trainrt reads `keys` from a pipe. Both are empty without keys."""
     if keys is None:
         yield {}, ()
         return

@@ -28,7 +28,7 @@ class Writer:
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, (dict, list, tuple)):
             if id(value) in self._open:
-                raise ValueError(f"{self._caller}: {where} contains itself, which cannot be stored")
+                raise ValueError(f"{self._caller}: {where} contains itself, which cannot be stored; remove the reference to itself")
             self._open.append(id(value))
             found = self._container(where, value)
             self._open.pop()

@@ -15,10 +15,10 @@ import socket
 from collections.abc import Iterator
 
 _ADVICE = {errno.EFBIG: "raise the limit of file sizes (ulimit -f)",
-           errno.ENOSPC: "free space or inodes there",
-           errno.EDQUOT: "your quota there is used up",
+           errno.ENOSPC: "its file system has no free space or inodes: delete files, or choose another storage_path",
+           errno.EDQUOT: "your quota of its file system is used up: delete files, or choose another storage_path",
            errno.EMFILE: "raise the limit of open files (ulimit -n)"}
-_NAME = re.compile(r"\.fit-(.+)-(\d+)-[0-9a-f]{16}$")  # the place, and the process ID there
+_NAME = re.compile(r"\.fit-(.+)-(\d+)-[0-9a-f]{16}$")  # the result of _place(), and the process ID
 
 
 def make(storage: str) -> str:

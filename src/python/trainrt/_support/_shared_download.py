@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from ._object_store import Reader, checkpoint_limit_s
 
 _PAUSE_S = 0.05
-_MARGIN_S = 60.0  # a process waits for the download of another one for the time limit of a download and this time
+_MARGIN_S = 60.0  # a process waits for another process's download for the time limit of a download plus this time
 _KEEP_ERROR_S = 3600.0
 
 
@@ -66,7 +66,8 @@ class SharedDownload:
                 raise
             os.close(lock)
             if time.monotonic() > limit:
-                raise TimeoutError(f"{self.reader.url}: another process on this node did not complete its download within {limit_s:.0f} s")
+                raise TimeoutError(f"{self.reader.url}: another process on this node did not complete its download within {limit_s:.0f} s. Check that the "
+                                   f"store is available, or raise the limit: TRAINRT_FETCH_TIMEOUT=SECONDS in the environment")
             time.sleep(_PAUSE_S)
 
     def _download(self, path: str) -> None:

@@ -4,8 +4,8 @@ import os
 
 
 def default_storage() -> str:
-    """Returns $TRAINRT_STORAGE, or else the folder `runs` in the directory of submission, outside of a job in the working directory.
-    `trainrt -- python3 train.py` uses the same. Raises FileNotFoundError if the working directory does not exist any more."""
+    """Returns $TRAINRT_STORAGE. If this variable is not set, returns the folder `runs` in the directory of submission or, outside of a job, in the working
+    directory. `trainrt -- python3 train.py` uses the same folder. Raises FileNotFoundError if the working directory does not exist any more."""
     try:
         if os.environ.get("TRAINRT_STORAGE"):
             return os.path.abspath(os.environ["TRAINRT_STORAGE"])

@@ -20,7 +20,8 @@ class _Shown:
 
 @dataclass(repr=False, eq=False)
 class ScalingConfig(_Shown, train.ScalingConfig):
-    """As trainrt.train.ScalingConfig. Its resources also count the process that coordinates the ranks in Ray: `trainer_resources`, by default 1 CPU.
+    """trainrt.train.ScalingConfig with the repr() of Ray AIR. Its resources also count the process that coordinates the ranks in Ray: `trainer_resources`,
+    by default 1 CPU.
 
     Examples
     --------
@@ -42,7 +43,7 @@ class ScalingConfig(_Shown, train.ScalingConfig):
 
 @dataclass(repr=False)
 class FailureConfig(_Shown, train.FailureConfig):
-    """As trainrt.train.FailureConfig.
+    """trainrt.train.FailureConfig with the repr() of Ray AIR.
 
     Examples
     --------
@@ -54,7 +55,7 @@ class FailureConfig(_Shown, train.FailureConfig):
 
 @dataclass(repr=False)
 class CheckpointConfig(_Shown, train.CheckpointConfig):
-    """As trainrt.train.CheckpointConfig.
+    """trainrt.train.CheckpointConfig with the repr() of Ray AIR.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class CheckpointConfig(_Shown, train.CheckpointConfig):
 
 @dataclass(repr=False)
 class RunConfig(_Shown, train.RunConfig):
-    """As trainrt.train.RunConfig.
+    """trainrt.train.RunConfig with the repr() of Ray AIR.
 
     Examples
     --------

@@ -45,8 +45,8 @@ class CombineMethods(DatasetParts):
         return self._of_all("union()", lambda columns: _joined([columns, *(each._columns_at_once() for each in others)]))
 
     def zip(self, *other: Dataset) -> Dataset:
-        """Adds the columns of other datasets with as many samples. A column whose name exists gets the suffix "_1", "_2" and so on. Reading the samples
-        raises ValueError for different numbers of samples."""
+        """Adds the columns of other datasets, which must have the same number of samples as this one. A column whose name exists already gets the suffix
+        "_1", "_2" and so on. Reading the samples raises ValueError for different numbers of samples."""
         others: list[Any] = [each._unshuffled() for each in other]
         return self._of_all("zip()", lambda columns: _side_by_side([columns, *(each._columns_at_once() for each in others)]))
 
@@ -82,19 +82,19 @@ class CombineMethods(DatasetParts):
         return self._aggregated(Sum, on, ignore_nulls)
 
     def min(self, on: str | Sequence[str] | None = None, ignore_nulls: bool = True) -> Any:
-        """Returns the minimum, as sum() does."""
+        """Returns the minimum of a column. Arguments and result have the form of sum()."""
         return self._aggregated(Min, on, ignore_nulls)
 
     def max(self, on: str | Sequence[str] | None = None, ignore_nulls: bool = True) -> Any:
-        """Returns the maximum, as sum() does."""
+        """Returns the maximum of a column. Arguments and result have the form of sum()."""
         return self._aggregated(Max, on, ignore_nulls)
 
     def mean(self, on: str | Sequence[str] | None = None, ignore_nulls: bool = True) -> Any:
-        """Returns the mean, as sum() does."""
+        """Returns the mean of a column. Arguments and result have the form of sum()."""
         return self._aggregated(Mean, on, ignore_nulls)
 
     def std(self, on: str | Sequence[str] | None = None, ddof: int = 1, ignore_nulls: bool = True) -> Any:
-        """Returns the standard deviation, as sum() does. `ddof` degrees of freedom are subtracted."""
+        """Returns the standard deviation of a column, with the divisor n - `ddof`. Arguments and result have the form of sum()."""
         return self._aggregated(lambda name, ignore_nulls: Std(name, ddof, ignore_nulls), on, ignore_nulls)
 
     def _aggregated(self, kind: Any, on: str | Sequence[str] | None, ignore_nulls: bool) -> Any:
@@ -192,14 +192,15 @@ def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
     filled = [part for part in parts if _count(part)]
     for part in filled[1:]:
         if part.keys() != filled[0].keys():
-            raise ValueError(f"the datasets have different columns: {', '.join(filled[0])}; and {', '.join(part)}")
+            raise ValueError(f"the datasets have different columns: {', '.join(filled[0])}; and {', '.join(part)}. Make them equal with select_columns() or "
+                             f"rename_columns()")
     return concatenated(filled) if filled else (parts[0] if parts else {})
 
 
 def _side_by_side(parts: list[dict[str, Any]]) -> dict[str, Any]:
     counts = [_count(part) for part in parts]
     if len(set(counts)) > 1:
-        raise ValueError(f"Cannot zip datasets of different number of rows: {', '.join(map(str, counts))}")
+        raise ValueError(f"Cannot zip datasets of different number of rows: {', '.join(map(str, counts))}. Make the numbers equal, for example with limit()")
     found: dict[str, Any] = {}
     for part in parts:
         for name, column in part.items():

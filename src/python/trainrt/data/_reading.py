@@ -79,9 +79,11 @@ class ReadMethods(DatasetParts):
         return found
 
     def streaming_split(self, n: int, *, equal: bool = False, locality_hints: Any = None) -> list[DataIterator]:
-        """Returns `n` DataIterators over disjoint parts of the dataset, for DataConfig.configure(). In a train function, one part per worker is the
-        shard of the runtime: new parts in each epoch, and `remainder` decides about samples that do not fill the last batch. In this process, the
-        parts are those of split(n, equal=equal). `locality_hints` is ignored. Raises TypeError or ValueError unless `n` is an integer from 1 on."""
+        """Returns `n` DataIterators over disjoint parts of the dataset, for DataConfig.configure().
+
+        If configure() returns one part per worker, the train function gets shards from the runtime. The shards have other samples in each epoch, and
+        `remainder` decides about samples that do not fill the last batch. In this process, the parts are those of split(n, equal=equal).
+        `locality_hints` is ignored. Raises TypeError or ValueError unless `n` is an integer from 1 on."""
         del locality_hints
         return StreamSplit(self, checked_integer("streaming_split()", n, 1), equal).iterators()
 

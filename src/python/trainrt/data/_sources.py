@@ -67,7 +67,7 @@ class MemorySource:
         if self._columns is None:
             return dict(next(iter(self._keys.values())))
         if not self._columns or not len(next(iter(self._columns.values()))):
-            raise ValueError("the dataset has no samples")
+            raise ValueError("the dataset has no samples; it needs at least one")
         if folder not in self._keys:
             self._keys[folder] = _files.put_columns(folder, {name: _as_stored(name, column) for name, column in self._columns.items()})
         return dict(self._keys[folder])

@@ -35,7 +35,7 @@ class FileWriter:
             if self.mode == "ignore":
                 return
             if self.mode == "error":
-                raise FileExistsError(f"the folder {self.folder} has files; mode='append' adds to them")
+                raise FileExistsError(f"the folder {self.folder} has files; mode='append' adds to them, mode='overwrite' replaces them")
         os.makedirs(self.folder, exist_ok=True)
         old = [name for name in os.listdir(self.folder) if name.endswith(self.ending)] if self.mode == "overwrite" else []
         self._write_files(batches, open_file)

@@ -19,8 +19,8 @@ def present(column: Any) -> Any:
 
 
 class AggregateFn:
-    """Base class of aggregations of one column. `name` is the key of the result, such as "mean(x)". With `ignore_nulls=False`, a column with a missing
-    value gives `None`, and so does a column without values.
+    """Base class of aggregations of one column. `name` is the key of the result, such as "mean(x)". The result is `None` for a column without values. With
+    `ignore_nulls=False`, it is also `None` for a column with a missing value.
 
     Examples
     --------

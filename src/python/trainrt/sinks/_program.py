@@ -28,7 +28,7 @@ def config_of(run_dir: str) -> dict[str, Any]:
 
 
 def without(config: dict[str, Any], excludes: list[str], prefix: str = "") -> dict[str, Any]:
-    """Returns the config without excluded values; "model/width" names one of a nested dict."""
+    """Returns the config without the excluded values. In `excludes`, "model/width" names a value of a nested dict."""
     return {name: without(value, excludes, f"{prefix}{name}/") if isinstance(value, dict) else value
             for name, value in config.items() if f"{prefix}{name}" not in excludes}
 
@@ -39,7 +39,7 @@ def is_excluded(name: str, excludes: list[str]) -> bool:
 
 
 class NewCheckpoints:
-    """Finds checkpoints of a run that are to be uploaded. Those up to report `after` have been uploaded before."""
+    """Finds checkpoints of a run that must be uploaded. Checkpoints up to report number `after` have already been uploaded."""
 
     def __init__(self, run_dir: str, after: int) -> None:
         self._run_dir, self._after = run_dir, after
@@ -61,7 +61,7 @@ class Tracker:
         self._checkpoints = NewCheckpoints(begin.run_dir, begin.after) if self._options.get(uploads) else None
 
     def _new_checkpoints(self) -> list[tuple[int, str]]:
-        """Returns those of NewCheckpoints.take(); [] if none are uploaded."""
+        """Returns the result of NewCheckpoints.take(), or [] if checkpoints are not uploaded."""
         return self._checkpoints.take() if self._checkpoints else []
 
     def _config(self) -> dict[str, Any]:

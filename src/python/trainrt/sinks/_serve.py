@@ -63,7 +63,7 @@ def serve(open_tracker: Callable[[Begin], Any]) -> None:
     ...     serve(Lines)  # doctest: +SKIP
     """
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2):
-        signal.signal(each, signal.SIG_IGN)  # Slurm sends them to all processes of a job; the program ends at the end of its input
+        signal.signal(each, signal.SIG_IGN)  # Slurm sends these signals to all processes of a job, but this program must run until its input ends
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # output of libraries must not be read as an answer
     print(0, file=answers, flush=True)  # reports count as stored when their number is printed

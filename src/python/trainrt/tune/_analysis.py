@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 class ExperimentAnalysis:
     """The results of a sweep, by the names of older versions of Ray Tune. ResultGrid has the same results.
 
-    Methods with `metric` and `mode` use those of `tune.run()` by default, and raise ValueError without any. If no trial has reported the metric, they
-    return `None`, with a note.
+    The arguments `metric` and `mode` of the methods default to those of `tune.run()`. Without a default, they must be given; otherwise the methods raise
+    ValueError. If no trial has reported the metric, the methods return `None`, with a note.
 
     Parameters
     ----------
     experiment_checkpoint_path : path
         Directory of the sweep.
     storage_filesystem, trials
-        The filesystem must be local. Default of the trials: those of the directory.
+        `storage_filesystem` must be local. `trials`: default: all trials in the directory.
     default_metric : str, optional
     default_mode : {"min", "max"}, optional
 

@@ -12,8 +12,9 @@ from ._trial import Trial
 class Callback(UserCallback):
     """Base class of callbacks for `RunConfig(callbacks=[...])` of a Tuner.
 
-    The methods are called in the script, one at a time, in a thread other than the main thread. A trial waits until its result was processed. At each start
-    of the script, every result since then is passed once, in the order of its trial. An exception ends the sweep, and `fit()` raises it.
+    The methods are called in the script, one at a time, in a thread other than the main thread. A trial waits until its result was processed. The results of
+    one trial arrive in order, each once. A restarted script does not receive the results of its earlier starts. An exception ends the sweep, and `fit()`
+    raises it.
 
     In all methods, `iteration` is the number of results so far, and `trials` are the trials that have started.
 

@@ -189,8 +189,8 @@ class Trainable(TrainableCounters):
                              f"this path or None")
 
     def restore(self, checkpoint_path: str | Checkpoint | TrainingResult) -> None:
-        """Restores the state and the counters from the result of `save()`, a Checkpoint, or the path of one. Raises FileNotFoundError if it does not
-        exist."""
+        """Restores the state and the counters from the result of `save()`, a Checkpoint, or the path of a checkpoint. Raises FileNotFoundError if the
+        checkpoint does not exist."""
         given = checkpoint_path.checkpoint if isinstance(checkpoint_path, TrainingResult) else checkpoint_path
         checkpoint = given if isinstance(given, Checkpoint) else Checkpoint(os.fspath(given))
         with checkpoint.as_directory() as folder:

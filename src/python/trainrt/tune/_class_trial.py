@@ -37,8 +37,9 @@ def function_of(trainable: Callable[..., Trainable]) -> Callable[..., Any]:
 
 
 def checkpoint_keys(trainable: Any, config: Any, scheduler: str) -> dict[str, str]:
-    """Returns the keys by which run_class() saves checkpoints. With schedulers that pause, clone or stop trials at any report, the trial saves at each step
-    if it needs a checkpoint there. `config`: a CheckpointConfig or `None`. Raises ValueError if a function gets rules that only a class follows."""
+    """Returns the keys by which run_class() saves checkpoints. If checkpoint_frequency is not set, and the scheduler may pause, clone or end a trial at any
+    report that needs a checkpoint, the trial saves at each step. `config`: a CheckpointConfig or `None`. Raises ValueError if a function gets rules that only
+    a class follows."""
     frequency, at_end = (config.checkpoint_frequency or 0, config.checkpoint_at_end) if config is not None else (0, None)
     made = class_of(trainable)
     if at_end is None:

@@ -28,7 +28,7 @@ class Experiment:
     name : str
     run : function, Trainable class, Trainer or str
     **arguments
-        As of tune.run(). Other names raise TypeError.
+        Arguments of tune.run(). Other names raise TypeError.
 
     Raises
     ------

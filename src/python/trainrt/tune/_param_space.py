@@ -23,9 +23,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/-]*")
 
 
 class ParamSpace:
-    """A param_space. `mutated`, {path: Domain}, has the values that a scheduler changes during a trial: they are part of the search even if they are
-    fixed in `param_space`, and are drawn from their domain if `param_space` lacks them. `names`, {path: name}, has keys of [tune.space] for domains at
-    these paths. Raises TypeError and ValueError for an invalid one."""
+    """A param_space. Raises TypeError and ValueError if it is invalid.
+
+    `mutated`, {path: Domain}, has the values that a scheduler changes during a trial. They are searched even if `param_space` has fixed values for them; if
+    it has no values for them, their first values are drawn. `names`, {path: name}, has the keys of [tune.space] for domains at these paths."""
 
     def __init__(self, param_space: dict[str, Any], mutated: Mapping[Path, Domain] | None = None, names: Mapping[Path, str] | None = None) -> None:
         self._names = dict(names or {})

@@ -26,7 +26,7 @@ class RestoredSweep:
 
     given: str  # absolute path or URL that restore() was called with
     path: str  # directory of the sweep
-    texts: dict[str, str]  # its config, {key: text}; without the mirror if `given` is a URL
+    texts: dict[str, str]  # config of the sweep, {key: text}; without the mirror if `given` is a URL
     reason: str | None  # why another user may have written the config; `None` if this user wrote it
     space: ParamSpace | None  # the recorded param_space, if it could be recorded
     mirror: dict[str, str] = field(default_factory=dict)  # key of the mirror, if `given` is a URL
@@ -44,7 +44,7 @@ def exists(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> bool
 
 
 def find(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> RestoredSweep:
-    """Returns the sweep in a directory or at a URL. Prints where a mirrored sweep continues. `keys`: as of exists().
+    """Returns the sweep in a directory or at a URL. Prints where a mirrored sweep continues. `keys`: access keys of the store, or `None`.
 
     Raises ValueError if there is no sweep, if the record of a mirrored sweep names code and is not trusted, or if its local directory has another sweep or is
     in use although it is older; OSError, with the URL, if the store cannot be read.

@@ -65,7 +65,7 @@ def require_own_programs(path: str, texts: Mapping[str, str], reason: str | None
 
 
 def require_space(path: str, space: ParamSpace | None) -> ParamSpace:
-    """Returns the param_space that the sweep has recorded. Raises ValueError if it is `None`: it could not be recorded."""
+    """Returns `space`, the param_space that the sweep has recorded. Raises ValueError if `space` is `None`, because it could not be recorded."""
     if space is None:
         raise ValueError(f"Tuner.restore({path!r}): give param_space= again: it has values that JSON cannot hold, or no trial has stored it")
     return space

@@ -39,7 +39,7 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
     Parameters
     ----------
     run_or_experiment : function, Trainable class, Trainer, str or Experiment
-        As of a Tuner, or the result of ``Trainer.to_tune_trainable()`` of Ray Train 1.x. The arguments of an Experiment take precedence.
+        A trainable of a Tuner, the result of ``Trainer.to_tune_trainable()`` of Ray Train 1.x, or an Experiment, whose arguments take precedence.
     config : dict, optional
         The param_space of a Tuner.
     resources_per_trial : dict or ScalingConfig, optional

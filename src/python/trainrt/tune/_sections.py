@@ -33,7 +33,7 @@ def as_ini(sections: Sections) -> str:
     """Returns the text of the config file. Raises ValueError for a value with a line break, since the next line would be another key."""
     broken = [key for key, text in texts_of(sections).items() if len(f"{key}={text}".splitlines()) > 1]
     if broken:
-        raise ValueError(f"the value of {', '.join(broken)} has a line break, which a config cannot contain")
+        raise ValueError(f"the value of {', '.join(broken)} has a line break, which a config cannot contain; remove the line break")
     lines: list[str] = []
     for section, keys in sections.items():
         if keys:

@@ -48,7 +48,7 @@ def _whole_step(name: str, q: Any, lower: int, upper: int) -> int:
     if q != int(q):
         raise ValueError(f"tune.{name}(q={q!r}): it must be an integer")
     if -(-lower // int(q)) > upper // int(q):
-        raise ValueError(f"tune.{name}({lower!r}, {upper!r}, q={q!r}): the domain has no multiple of q")
+        raise ValueError(f"tune.{name}({lower!r}, {upper!r}, q={q!r}): the domain has no multiple of q; use a smaller q, or other bounds")
     return int(q)
 
 

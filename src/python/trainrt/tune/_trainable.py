@@ -149,7 +149,7 @@ class TrialSession(RuntimeSession):
         self._is_last: bool | None = None  # answer of the script for the next report
 
     def ends_with(self, metrics: dict[str, Any]) -> bool:
-        """Returns whether the trial ends with a report of these metrics, by done=True or a stopper. report() must be called with them afterwards."""
+        """Returns whether the trial ends with a report of these metrics, by done=True or a stopper. The caller must then pass the same metrics to report()."""
         if self._is_last is None and self._events is not None:
             self._is_last = self._sent(self._events, metrics)
         return bool(self._is_last) or metrics.get("done") in (True, 1)
@@ -216,8 +216,8 @@ class SweepTrainable:
         self._sends_events, self._explore, self.is_suggested = sends_events, explore, is_suggested
 
     def for_ranks(self, folder: str) -> SweepTrainable:
-        """Returns a copy for the ranks of the trials: `_store_keys.without_filesystem()` of the Trainer, and a temporary `resume_from_checkpoint` is copied
-        into `folder`, a directory that all nodes see."""
+        """Returns a copy for the ranks of the trials. Its Trainer has no filesystem object, which may contain access keys. A temporary
+        `resume_from_checkpoint` is copied into `folder`, a directory that all nodes see."""
         made = copy.copy(self)
         made.trainer = _store_keys.without_filesystem(_temporary_checkpoint.placed_in(self.trainer, folder))
         if self._arguments is not None:

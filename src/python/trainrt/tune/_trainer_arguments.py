@@ -112,7 +112,7 @@ def _require_tunable(trainer: DataParallelTrainer, param_space: dict[str, Any], 
             raise ValueError(f"param_space: '{name_of(path)}' must be a dataset, or tune.grid_search() or tune.choice() of datasets")
     for path in mutated:
         if path[0] in ("datasets", "scaling_config"):
-            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which cannot change during a trial")
+            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which cannot change during a trial; remove it, or search it in the param_space")
 
 
 def _dataset_choices(name: str, domain: Domain) -> list[Dataset]:

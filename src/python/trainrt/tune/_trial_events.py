@@ -12,8 +12,8 @@ from .._support._exchange_client import ExchangeClient
 from .._support._value_json import decoded
 
 _EVENT = "trial event "  # before the JSON of an event, in the name of a value
-_MAX_WAIT_S = 86400  # for a suggestion
-_PAUSE_S = 0.5  # between two questions for one
+_MAX_WAIT_S = 86400  # maximum time that a trial waits for a suggestion
+_PAUSE_S = 0.5  # time between two requests for a suggestion
 
 
 class EventExchange(Exchange):
@@ -22,9 +22,9 @@ class EventExchange(Exchange):
     Parameters
     ----------
     hosts : sequence of str
-        As of Exchange.
+        Argument of Exchange.
     on_event : function
-        Is called with each event, a dict, in threads. Returns the answer: a bool, or JSON. Must not raise.
+        Called with each event, a dict, by any thread. Returns the answer: a bool, or JSON. Must not raise an exception.
     """
 
     def __init__(self, hosts: Sequence[str], on_event: Callable[[dict[str, Any]], bool | bytes]) -> None:
@@ -57,7 +57,7 @@ class TrialEvents:
         self._send(kind="saved")
 
     def suggest(self) -> bytes | None:
-        """Asks the searcher in the script once. Returns the config of the trial as JSON, or another text if it has none yet."""
+        """Asks the searcher in the script once. Returns the config of the trial as JSON, or another text if the searcher has no suggestion yet."""
         return self._ask(kind="suggest")
 
     def suggestion(self, ask: Callable[[], bytes | None], stop_point: Callable[[], None]) -> dict[str, Any]:
@@ -69,7 +69,8 @@ class TrialEvents:
                 return decoded(json.loads(answer))
             stop_point()
             time.sleep(_PAUSE_S)
-        raise TimeoutError(f"the searcher of the Tuner has suggested no values for {self._trial} within {_MAX_WAIT_S} s")
+        raise TimeoutError(f"the searcher of the Tuner has suggested no values for {self._trial} within {_MAX_WAIT_S} s; if it has no more values, suggest() "
+                           f"must return Searcher.FINISHED")
 
     def _send(self, **event: Any) -> bool:
         return self._ask(**event) == b"1"

@@ -278,7 +278,7 @@ class Tuner:
             The object store cannot be read. The message names the URL.
         """
         if restart_errored or not resume_unfinished or _resume_config:
-            raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not supported")
+            raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not supported; use resume_errored=True")
         sweep = _restored_sweep.find(*location("Tuner.restore()", path, storage_filesystem))
         path, texts, reason = sweep.path, sweep.texts, sweep.reason
         texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # it may have been moved

@@ -137,7 +137,7 @@ class SweepWatcher:
             self._call("on_trial_restore", trial=trial)
 
     def _suggestion(self, trial_id: str) -> bytes | bool:
-        """Returns the config of a trial as JSON, or False if the searcher has none. Trials that have ended are passed to the searcher first."""
+        """Returns the config of a trial as JSON, or False if the searcher has no suggestion. First passes trials that have ended to the searcher."""
         assert self.search is not None
         self._look()
         found = self.search.suggestion(trial_id)
@@ -150,7 +150,7 @@ class SweepWatcher:
         return found or False
 
     def _end_without_values(self) -> None:
-        """Ends the sweep if the searcher has no further values, and the trials with values have ended: the others only wait."""
+        """Ends the sweep if the searcher has no further values, and all trials that have values have ended. The other trials only wait for values."""
         if self._no_more and not self.stops_sweep and not any(map(self._is_running, self._suggested)):
             self.stops_sweep = True
             self._processes.ask_to_stop()

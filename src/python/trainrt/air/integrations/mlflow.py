@@ -40,7 +40,7 @@ def setup_mlflow(config: dict[str, Any] | None = None, tracking_uri: str | None 
     tags : dict, optional
         Tags of a new run of MLflow.
     rank_zero_only : bool, default True
-        Only rank 0 logs. The other ranks get a NoTracker, which does nothing. With False, each rank has a run of MLflow.
+        If True, only rank 0 logs, and the other ranks get a NoTracker, which does nothing. If False, each rank has its own run of MLflow.
 
     Returns
     -------

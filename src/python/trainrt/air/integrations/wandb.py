@@ -26,7 +26,7 @@ def setup_wandb(config: dict[str, Any] | None = None, api_key: str | None = None
     api_key, api_key_file : str, optional
         Key of W&B, or a file with it. Default: the variable WANDB_API_KEY, or the login of `wandb login`. WANDB_MODE=offline needs no key.
     rank_zero_only : bool, default True
-        Only rank 0 logs. The other ranks get a disabled run. With False, each rank has a run of W&B.
+        If True, only rank 0 logs, and the other ranks get a disabled run. If False, each rank has its own run of W&B.
     **kwargs
         Arguments of `wandb.init()`. Defaults: the id and name of the trial, the name of the run or sweep as group, and files in the run directory.
 

@@ -21,8 +21,12 @@ class Epochs:
 
 
 class Place(NamedTuple):
-    """Where a DataIterator reads: the dataset `name` of the reader at `link`. For a dataset without samples, both are `None`, and `empty_columns`,
-    {name: array}, are its columns before its operations. For samples that only this process can use, both are `None`, and `here` has them."""
+    """The source from which a DataIterator reads. There are three cases:
+
+    - Usually, `link` is the connection to the reader process, and `name` the name of the dataset there.
+    - For a dataset without samples, `link` and `name` are `None`, and `empty_columns` has its columns before its operations, {name: array}.
+    - For samples that only this process can use, `link` and `name` are `None`, and `here` has the samples.
+    """
     link: Link | None
     name: str | None
     empty_columns: dict[str, Any] | None = None

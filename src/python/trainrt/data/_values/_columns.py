@@ -112,12 +112,12 @@ def _supported(array, origin):
     if narrower is None:
         return array
     if array.size and array.dtype.kind == "u" and int(array.max()) > numpy.iinfo(narrower).max:
-        raise OverflowError(f"{origin} has {int(array.max())}, which does not fit into 64 bits with a sign")
+        raise OverflowError(f"{origin} has {int(array.max())}, which does not fit into 64 bits with a sign; convert the values to floats or strings")
     return array.astype(narrower)
 
 
 class NotStorableError(TypeError, ValueError):
-    """Raised for a column that only this process can use, where the runtime is to read it."""
+    """Raised if the runtime must read a column that only this process can use."""
 
 
 def is_storable(column):
@@ -188,7 +188,8 @@ def stacked(rows, origin, did="returned"):
         if not isinstance(row, dict):
             raise TypeError(f"{origin} {did} {kind_of(row)}; it must be a dict, {{'x': 1.0, 'y': 2}}")
         if row.keys() != first.keys():
-            raise ValueError(f"{origin} {did} rows with different keys: {', '.join(map(str, first))}; and {', '.join(map(str, row))}")
+            raise ValueError(f"{origin} {did} rows with different keys: {', '.join(map(str, first))}; and {', '.join(map(str, row))}. All rows must have the "
+                             f"same keys")
     return {name: column_of([row[key] for row in rows], f"column '{name}' that {origin} {did}") for key, name in _names_of(first, origin, did)}
 
 

@@ -124,7 +124,8 @@ class SimpleImputer(Columnwise):
             raise ValueError('`fill_value` must be set when using "constant" strategy. SimpleImputer: fill_value is None')
 
     def _fit(self, ds):
-        """Fit as Ray: if all values of a column are missing, the transformation is refused. The runtime already refuses the fit."""
+        """Fit as Ray does: if all values of a column are missing, only the transformation is an error. The runtime refuses such a fit; this process then
+        computes the statistics."""
         try:
             super()._fit(ds)
         except ValueError as error:

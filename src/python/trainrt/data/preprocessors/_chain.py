@@ -86,7 +86,8 @@ class Chain(RuntimePreprocessor):
     def _described(self, part: Callable[[Any], Any]) -> dict[str, Any]:
         for each in self.preprocessors:
             if not isinstance(each, RuntimePreprocessor):
-                raise TypeError(f"a Chain with the class {type(each).__name__}, which is not of trainrt, cannot be saved as JSON")
+                raise TypeError(f"a Chain that contains {type(each).__name__}, which is not a preprocessor of trainrt, cannot be saved as JSON: leave it out "
+                                f"of the Chain, or pickle the Chain yourself")
         return {"preprocessor": "Chain", "version": VERSION, "parameters": {"preprocessors": [part(each) for each in self.preprocessors]}}
 
     def _unfitted(self) -> dict[str, Any]:
@@ -107,8 +108,8 @@ class Chain(RuntimePreprocessor):
 
 
 class Tokenizer(RuntimePreprocessor):
-    """Replaces each text by the list of its words. Only this class has it: JSON, config files and C++ do not. For token ids, make token files once with
-    jobs/python/token_files.py.
+    """Replaces each text by the list of its words. A Tokenizer exists only in Python: it cannot be saved as JSON, nor be used in config files or C++. For token
+    ids, make token files once with jobs/python/token_files.py.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def columns_here(ds, names):
         if name not in columns:
             raise ValueError(f"Column '{name}' does not exist in DataFrame, which has columns: {list(columns)}")
     if not len(next(iter(columns.values()), ())):
-        raise ValueError("the dataset has no samples")
+        raise ValueError("the dataset has no samples; fit() needs at least one")
     return {name: columns[name] for name in names}
 
 

@@ -76,7 +76,7 @@ class Preprocessor:
     """
 
     class FitStatus(str, enum.Enum):
-        """Whether a preprocessor needs a fit, and has one."""
+        """Whether a preprocessor needs a fit, and whether it was fitted."""
 
         NOT_FITTABLE = "NOT_FITTABLE"
         NOT_FITTED = "NOT_FITTED"

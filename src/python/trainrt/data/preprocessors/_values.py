@@ -5,7 +5,7 @@ from ._parameters import ELEMENT_TYPES
 
 
 def require_range(name, column, dtype):
-    """Raise ValueError if `dtype` is an integer type and a value of the column, before truncation, is out of its range. Like concatenator.cpp."""
+    """Raise ValueError if `dtype` is an integer type and a value of the column, before truncation, is out of the range of `dtype`, as in concatenator.cpp."""
     kind = numpy.dtype(ELEMENT_TYPES[dtype])
     if kind.kind not in "iu" or column.dtype.kind == "b" or not column.size:
         return

@@ -28,8 +28,8 @@ def record_of(trainer):
 
 
 def merged_run_config(given, record, run_texts):
-    """Returns the RunConfig of a restored Trainer: options that `given` lacks are taken from `record`, the content of trainer.json. Records of older versions
-    lack them: then those of `run_texts` are taken, the keys of the run's last start. Raises ValueError if a recorded value is invalid."""
+    """Returns the RunConfig of a restored Trainer: options that `given` lacks are taken from `record`, the content of trainer.json. A record of an older
+    version has no options; they are then taken from `run_texts`, the keys of the run's last start. Raises ValueError if a recorded value is invalid."""
     recorded = record.get("run_config")
     if not isinstance(recorded, dict):
         found = _from_keys(run_texts)

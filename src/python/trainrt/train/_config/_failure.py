@@ -13,7 +13,8 @@ class FailureConfig:
     max_failures : int, default 0
         How many times a failed run is restarted from its last checkpoint; -1 for no limit. Preemption and the end of a job are not failures.
     fail_fast : bool or 'raise', default False
-        Has no effect except a note: the first failure of a rank always stops the other ranks. In a Tuner, ends the sweep after the first failed trial.
+        In a Tuner, True ends the sweep after the first failed trial. For a Trainer, has no effect except a note: the first failure of a rank always stops
+        the other ranks.
     controller_failure_limit, max_preemption_failures : int, default -1
         Have no effect except a note: preemption is not counted, and `failure.max_requeues` limits requeues.
     relax_collectives_on_preemption : bool, default False

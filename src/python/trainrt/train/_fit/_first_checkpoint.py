@@ -15,7 +15,8 @@ _PAUSE_S = 0.2
 
 
 def shared_path(checkpoint, storage, run_name, kind):
-    """Returns the path of a native checkpoint. Rank 0 copies one in an object store into a folder of `storage`, and the other ranks wait for the copy.
+    """Returns the path of a native checkpoint. If the checkpoint is in an object store, rank 0 copies it into a folder of `storage`, and the other ranks wait
+    for the copy.
 
     `storage`: storage path of the run, or `None` for the default; `run_name`: its name, or `None` if it has a default name; `kind`: class of the Trainer.
     Each run has its own copy, which remove_copy() removes. Raises as Reader.fetch() does, and TimeoutError if rank 0 does not complete the copy.
@@ -34,7 +35,8 @@ def shared_path(checkpoint, storage, run_name, kind):
     end = time.monotonic() + limit_s
     while not os.path.isdir(path):
         if time.monotonic() > end:
-            raise TimeoutError(f"{reader.url}: rank 0 did not copy it to {path} within {limit_s:.0f} s")
+            raise TimeoutError(f"{reader.url}: rank 0 did not copy it to {path} within {limit_s:.0f} s. Check that the store is available, or raise the limit: "
+                               f"TRAINRT_FETCH_TIMEOUT=SECONDS in the environment")
         time.sleep(_PAUSE_S)
     return path
 

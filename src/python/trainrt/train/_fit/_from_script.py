@@ -28,4 +28,4 @@ def received(script, runtime):
     while time.monotonic() < limit:
         runtime.stop_point()
         time.sleep(_PAUSE_S)
-    raise lost or RuntimeError("another rank cannot reach the script that called fit()")
+    raise lost or RuntimeError("another rank cannot reach the script that called fit(); the log of that rank has the reason")

@@ -38,7 +38,7 @@ def recorded(call, source):
 
 
 def _find(module, name, program):
-    """Returns function `name` and its file: of the module that was loaded from `program`, else of the module with the recorded name; or `None`."""
+    """Returns the function `name` and its file, or (None, None). Searches the module that was loaded from the file `program`, then the module `module`."""
     for candidate in (*_loaded_from(program), module):
         loaded = _loaded(candidate)
         found = _function_in(loaded, name) if loaded is not None else None

@@ -17,7 +17,7 @@ def send_returned(client, rank, value):
     try:
         data = pickled(value)
     except Exception as error:  # an object's __reduce__ may raise any exception
-        _notes.warn(f"Result.return_value is None: {kind_of(value)} of rank {rank} cannot be pickled: {error}")
+        _notes.warn(f"Result.return_value is None: {kind_of(value)} of rank {rank} cannot be pickled: {error}. Return numbers, strings or arrays instead")
         return
     _send(client, _returned_name(rank), data)
 

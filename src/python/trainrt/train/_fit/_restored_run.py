@@ -40,7 +40,7 @@ def exists(path, keys=None):
 
 
 def find(kind, path, keys=None):
-    """Returns the RestoredRun of a path or URL. Prints where a mirrored run continues. `kind`: class of the Trainer, for messages; `keys`: as of exists().
+    """Returns the RestoredRun of a path or URL. Prints where a mirrored run continues. `kind`: class of the Trainer, for messages; `keys`: as in exists().
 
     Raises ValueError if there is no run, or the local directory of a mirrored run has another run; OSError, with the URL, if the store cannot be read.
     """
@@ -97,7 +97,7 @@ def set_aside(run_dir, newest):
     if os.environ.get("RANK", "0") != "0":
         return
     if Result.from_path(run_dir).state in _RUNNING:
-        raise ValueError(f"fit(): the run in {run_dir} is running since restore() was called; wait for its end, and call restore() again")
+        raise ValueError(f"fit(): another process has started the run in {run_dir} after restore() was called; wait for its end, and call restore() again")
     if _newest_checkpoint(run_dir) >= newest:
         _notes.say(f"the run continues in {run_dir}, which has had the newest checkpoint since restore() was called")
         return

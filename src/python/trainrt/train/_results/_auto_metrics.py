@@ -68,7 +68,7 @@ def _constants(run_id, config):
 
 def _attempt_of(iteration, attempts):
     """Returns the record of the newest attempt that made the report, or `None`. An attempt that failed before it was restored made no report, although its
-    record has the first iteration 0. The record of a killed attempt may lack its last reports: they are of the newest attempt that began before them."""
+    record has the first iteration 0. The record of a killed attempt may lack its last reports; these count for the newest attempt that began before them."""
     began = [each for each in reversed(attempts) if (each.get("first_iteration") or 0) < iteration]
     return next((each for each in began if not each.get("end") or iteration <= (each.get("iteration") or 0)), began[0] if began else None)
 

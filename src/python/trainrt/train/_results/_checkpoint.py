@@ -97,9 +97,9 @@ class Checkpoint:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Checkpoint":
-        """Returns a checkpoint with the values of a dict, as in Ray 2.0 to 2.6. They are written into a new temporary directory, without pickle. The
-        directory is removed with the Checkpoint object; `report()` copies it before. As `resume_from_checkpoint`, it is copied into the storage path of
-        the run until `fit()` ends, so that the ranks of all nodes can read it.
+        """Returns a checkpoint with the values of a dict, as in Ray 2.0 to 2.6. The values are written into a new temporary directory, without pickle. The
+        directory is removed with the Checkpoint object. `report()` copies the directory. For `resume_from_checkpoint`, `fit()` copies it into the storage
+        path of the run, so that the ranks of all nodes can read it, and removes this copy at its end.
 
         Parameters
         ----------
@@ -163,7 +163,8 @@ class Checkpoint:
         return self.path
 
     def to_directory(self, path: Union[str, "os.PathLike[str]", None] = None) -> str:
-        """Copies the files, except files in the folder `.other_ranks`, which differ from rank 0's files of the same names. Downloads those of a URL.
+        """Copies the files of the checkpoint, or downloads them from its URL. Files in the folder `.other_ranks` are left out: they have the names of other
+        files of the checkpoint, but other contents.
 
         Parameters
         ----------

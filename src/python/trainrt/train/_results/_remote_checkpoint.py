@@ -13,7 +13,8 @@ _FILES_OF_RUN = re.compile(r"/checkpoint_\d{6,}/files$")
 
 
 class RemoteCheckpoint:
-    """The checkpoint that `reader` reads: one of a run, its folder `files`, or any folder. Each object downloads the small files once."""
+    """The checkpoint that `reader` reads: a checkpoint of a run, the folder `files` of such a checkpoint, or any other folder. Each object downloads the small
+    files once."""
 
     def __init__(self, reader):
         self.reader = reader.parent() if _FILES_OF_RUN.search(reader.key) else reader  # the manifest has the checksums of the files

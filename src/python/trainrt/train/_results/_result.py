@@ -83,8 +83,8 @@ class Result:
         Parameters
         ----------
         path : str or path-like
-            Run directory, or STORAGE_PATH/NAME of a run in an object store: `s3://BUCKET/PREFIX/NAME`. Of the latter, the records are downloaded now, and
-            a checkpoint when it is needed.
+            Run directory, or STORAGE_PATH/NAME of a run in an object store: `s3://BUCKET/PREFIX/NAME`. From an object store, the records are downloaded
+            now, and a checkpoint when it is needed.
         storage_filesystem : pyarrow.fs.LocalFileSystem, optional
             A file system for local files; others raise an error.
         return_value : object, optional

@@ -101,7 +101,8 @@ def error_text(run_dir):
 
 
 def error_without_trace(run_dir):
-    """Returns the message in error.txt without the stack trace of the C++ runtime. Of a message with several lines, returns the first ones."""
+    """Returns the message in error.txt without the stack trace of the C++ runtime. If the message has many lines, returns the first lines, and how many
+    lines are left out."""
     first, _, details = error_text(run_dir).partition("\nthrown as ")
     lines = details.partition("\nfull message\n")[2].splitlines()[1:]
     more = [f"and {len(lines) - _MAX_MORE_LINES} more lines in error.txt"] if len(lines) > _MAX_MORE_LINES else []

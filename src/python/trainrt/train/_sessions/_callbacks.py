@@ -41,7 +41,7 @@ class TrainRunContext:
 
 
 class UserCallback:
-    """Base class of callbacks. An exception that a callback raises fails the run, as one of the train function does.
+    """Base class of callbacks. If a callback raises an exception, the run fails, as after an exception of the train function.
 
     Examples
     --------

@@ -16,9 +16,9 @@ class AllDamagedError(RuntimeError):
 
 
 def newest(run_dir):
-    """Returns the path of the newest intact checkpoint with files, or `None`, and the paths of newer ones, which are damaged.
+    """Returns the path of the newest intact checkpoint with files, or `None`, and the paths of newer checkpoints, which are damaged.
 
-    Raises AllDamagedError if all are damaged, and TimeoutError if one cannot be read in time.
+    Raises AllDamagedError if all checkpoints are damaged, and TimeoutError if a checkpoint cannot be read in time.
     """
     damaged = []
     for path, manifest in reversed(_run_directory.with_directories(run_dir)):

@@ -21,9 +21,11 @@ def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkp
            aggregate: Optional[bool] = None, **more_metrics: Any) -> None:
     """Reports metrics and, optionally, a checkpoint. Collective: every rank calls it, the same number of times.
 
-    The metrics of rank 0 count, unless they are aggregated. Any rank may report a directory: the files of all ranks together are the checkpoint.
-    If ranks report different files of one name, the file of the lowest rank gets this name, a warning names the file, and the others are stored in the
-    folder `.other_ranks` of the checkpoint; with the key `checkpoint.same_files = error`, this is an error. The run may stop in this call.
+    The metrics of rank 0 are used, unless they are aggregated. Any rank may report a directory: the files of all ranks together are the checkpoint. The run
+    may stop in this call.
+
+    If several ranks report different files of the same name, the file of the lowest rank keeps the name. The other files are stored in the folder
+    `.other_ranks` of the checkpoint, and a warning names the file. With the key `checkpoint.same_files = error`, this case is an error.
 
     Parameters
     ----------

@@ -29,7 +29,9 @@ class CheckpointUploadMode(Enum):
 
 
 class CheckpointConsistencyMode(Enum):
-    """Which metrics `get_all_reported_checkpoints()` returns: those of the reports (COMMITTED), or also those of validations, for which it waits (VALIDATED).
+    """Which metrics `get_all_reported_checkpoints()` returns.
+
+    COMMITTED: the metrics of the reports. VALIDATED: also the metrics of validations; the call waits for the validations.
 
     Examples
     --------

@@ -29,14 +29,15 @@ class StoreCopies:
         threading.Thread(target=self._run, daemon=True).start()
 
     def wait(self, limit_s):
-        """Waits at most `limit_s` for the copies of all checkpoints. The train function has returned. Returns whether nothing is left to do."""
+        """Waits at most `limit_s` for the copies of all checkpoints. Must be called after the train function has returned. Returns whether the copies are
+        complete or were given up."""
         self._last.set()
         if self._done.wait(limit_s):
             return True
         began_s, path = self._call
         if time.monotonic() - began_s < _CALL_LIMIT_S:
             return False
-        _notes.warn(f"storage_filesystem did not answer for {path} within {_CALL_LIMIT_S:g} s; the newest checkpoints are not copied there")
+        _notes.warn(f"storage_filesystem did not answer for {path} within {_CALL_LIMIT_S:g} s; the newest checkpoints are only in {self._run_dir}")
         return True
 
     def end(self):
@@ -54,7 +55,7 @@ class StoreCopies:
         self._done.set()
 
     def _copy_new(self):
-        """Copies new checkpoints, and removes those that the run no longer has. Returns whether nothing has failed."""
+        """Copies new checkpoints, and removes checkpoints that the run no longer has. Returns False if a copy has failed."""
         self._begin_call(self._folder)
         try:
             paths = [path for path, _ in _run_directory.checkpoints(self._run_dir)]

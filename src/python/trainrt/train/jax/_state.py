@@ -19,8 +19,8 @@ def load_state(**parts: Any) -> _framework_state.FrameworkState:
     Parameters
     ----------
     **parts
-        Trees, by name, of arrays (jax.Array, numpy.ndarray, random keys) and values (bool, int, float, str). An array that is sharded over the processes
-        is saved by all of them, each saves its shards. Any other array must be equal on all ranks.
+        Trees, by name, of arrays (jax.Array, numpy.ndarray, random keys) and values (bool, int, float, str). If an array is sharded over the processes,
+        each process saves its shards. Any other array must be equal on all ranks.
 
     Returns
     -------

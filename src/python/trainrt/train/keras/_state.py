@@ -84,7 +84,7 @@ def save_state(model: Any, *, metrics: Optional[dict[str, Any]] = None, **values
 
 
 def save_point(**values: Any) -> None:
-    """Completes a step. The run may stop here, and a restart resumes from here. Takes a checkpoint only if one is due, otherwise some microseconds. Collective.
+    """Completes a step. The run may stop here, and a restart resumes from here. If no checkpoint is due, the call takes microseconds. Collective.
 
     Parameters
     ----------

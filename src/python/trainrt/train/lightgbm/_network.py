@@ -88,7 +88,7 @@ def get_network_params() -> dict[str, Any]:
     Returns
     -------
     dict
-        {} with one rank. Outside of a train function: {}, with a RuntimeWarning.
+        The parameters; {} with one rank. Outside of a train function, returns {}, with a RuntimeWarning.
 
     Examples
     --------
@@ -100,7 +100,8 @@ def get_network_params() -> dict[str, Any]:
     {'tree_learner': 'data_parallel'}
     """
     if not _current.is_running():
-        warnings.warn("get_network_params() was called outside of the train function of a LightGBMTrainer; it returns {}", RuntimeWarning, stacklevel=2)
+        warnings.warn("get_network_params() was called outside of the train function of a LightGBMTrainer; it returns {}. Call it in the train function",
+                      RuntimeWarning, stacklevel=2)
         return {}
     if _network is None:
         return {}

@@ -91,7 +91,7 @@ def save_state(model: Any, optimizer: Any = None, *, metrics: Optional[dict[str,
 
 
 def save_point(**values: Any) -> None:
-    """Completes a step. The run may stop here, and a restart resumes from here. Takes a checkpoint only if one is due, otherwise some microseconds. Collective.
+    """Completes a step. The run may stop here, and a restart resumes from here. If no checkpoint is due, the call takes microseconds. Collective.
 
     Parameters
     ----------

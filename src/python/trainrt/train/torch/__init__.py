@@ -8,7 +8,7 @@
         for epoch in range(at["epoch"], 10):
             for x, y in loader:                                            # after a restart: the rest of the epoch
                 ...
-                save_point()                                               # the run may stop here without a loss
+                save_point()                                               # the run may stop here and lose nothing
             save_state(model, optimizer, data=loader, epoch=epoch + 1, metrics={"loss": loss.item()})
 
     TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()

@@ -1,8 +1,8 @@
 """The state of Accelerate in this process: each fit() begins with a new one, and ranks without a GPU can use the DeepSpeed plugin.
 
-On ranks without a GPU trainrt sets ACCELERATE_USE_CPU=true; otherwise Accelerate would train a separate model on each rank. With this variable, however,
-Accelerate ignores a DeepSpeed plugin without a message. So its AcceleratorState is made to join the ranks as on the CPU, and then to read the variable as
-if it was not set.
+On ranks without a GPU, trainrt sets ACCELERATE_USE_CPU=true; otherwise Accelerate would train a separate model on each rank. With this variable, however,
+Accelerate ignores a DeepSpeed plugin without a message. This module therefore changes Accelerate's AcceleratorState: it first joins the ranks as on the CPU,
+and then continues as if the variable was not set.
 """
 
 import functools
@@ -14,11 +14,11 @@ from typing import Any
 
 _MODULE, _VARIABLE = "accelerate.state", "ACCELERATE_USE_CPU"
 _PREFIXES = ("ACCELERATE_", "FSDP_", "MEGATRON_LM_", "PARALLELISM_CONFIG_")  # of the variables that Accelerate reads
-_before: dict[str, str] = {}  # these variables at begin()
+_before: dict[str, str] = {}  # Accelerate's variables when begin() was called
 
 
 def begin() -> None:
-    """Is called before a train function. Changes accelerate.state on a rank without a GPU, or when it is imported."""
+    """Must be called before each train function. On a rank without a GPU, changes the module accelerate.state now, or as soon as it is imported."""
     _before.clear()
     _before.update(_variables())
     if not _is_true(_VARIABLE):
@@ -30,7 +30,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Is called after a train function. Removes Accelerate's state, which refers to the process group, and restores its variables."""
+    """Must be called after each train function. Removes Accelerate's state, which refers to the process group, and restores the variables of begin()."""
     for name in _variables():
         if name not in _before:
             del os.environ[name]

@@ -70,7 +70,8 @@ def split_rows(tensor: torch.Tensor, sizes: Sequence[int], ranks: int) -> list[t
     """Returns one tensor per rank: sizes[r] rows for rank r, or equally many rows if `sizes` is empty. Raises ValueError for wrong sizes."""
     if sizes:
         if len(sizes) != ranks or sum(sizes) != tensor.shape[0]:
-            raise ValueError(f"the split sizes {list(sizes)} do not divide {tensor.shape[0]} rows among {ranks} ranks")
+            raise ValueError(f"the split sizes {list(sizes)} do not divide {tensor.shape[0]} rows among {ranks} ranks: pass {ranks} sizes with the sum "
+                             f"{tensor.shape[0]}")
         return list(torch.split(tensor.detach(), list(sizes)))
     return split_evenly(tensor, ranks)
 
@@ -78,7 +79,7 @@ def split_rows(tensor: torch.Tensor, sizes: Sequence[int], ranks: int) -> list[t
 def split_evenly(tensor: torch.Tensor, ranks: int) -> list[torch.Tensor]:
     """Returns one tensor per rank, with equally many rows each. Raises ValueError if the number of rows is not divisible by `ranks`."""
     if not tensor.dim() or tensor.shape[0] % ranks:
-        raise ValueError(f"a tensor of the shape {list(tensor.shape)} does not divide among {ranks} ranks")
+        raise ValueError(f"a tensor of the shape {list(tensor.shape)} does not divide among {ranks} ranks: its first axis must be a multiple of {ranks}")
     return list(torch.chunk(tensor.detach(), ranks)) if tensor.shape[0] else [tensor.detach()] * ranks
 
 

@@ -89,7 +89,7 @@ def load_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = 
     ...     optimizer.zero_grad()
     ...     loss.backward()
     ...     optimizer.step()
-    ...     save_point()                                # the run may stop here without a loss
+    ...     save_point()                                # the run may stop here and lose nothing
     ...     save_state(model, optimizer, epoch=epoch + 1, metrics={"loss": loss.item()})
     >>> at["epoch"]
     2

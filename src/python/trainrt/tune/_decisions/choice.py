@@ -54,7 +54,7 @@ class Choice:
                     f"({self.scheduler.mode}): pass them to the scheduler, or to tune.TuneConfig()")
         if not self.scheduler.name and getattr(self.scheduler, "needs_pauses", False):
             return (f"{type(self.scheduler).__name__}: a sweep counts the time of trials in reports, so that it has the same result on any machine: use "
-                    f"time_attr='training_iteration' and stop_last_trials=True, and give the other numbers in reports")
+                    f"time_attr='training_iteration' and stop_last_trials=True, and give arguments such as max_t as numbers of reports")
         if self.plugin == "pbt" and self.search.suggests():
             return f"{type(self.scheduler).__name__} cannot be combined with the searcher {type(self.search).__name__}: leave search_alg out"
         return ""

@@ -20,7 +20,7 @@ def replayed(path: str, config_of: Callable[[dict[str, Any]], Any], max_failures
     Parameters
     ----------
     path, config_of, max_failures
-        As of SweepWatcher.
+        Arguments of SweepWatcher.
     search, scheduler
         The objects that decide in the script, or `None`.
     """

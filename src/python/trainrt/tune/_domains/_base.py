@@ -9,7 +9,7 @@ from ._samplers import Grid, Sampler, Uniform, generator_of
 
 
 class Domain:
-    """Base class of the domains. Its sampler draws values; without one, all values are equally likely.
+    """Base class of the domains. A sampler draws the values of a domain; without a sampler, all values are equally likely.
 
     Examples
     --------

@@ -167,7 +167,7 @@ class Quantized(Sampler):
         inner = copy.copy(domain)
         if domain.is_whole:
             if high < low:
-                raise ValueError(f"the domain has no multiple of q={self.q} from {domain.lower} to {domain.upper}")
+                raise ValueError(f"the domain has no multiple of q={self.q} from {domain.lower} to {domain.upper}; use a smaller q, or other bounds")
             inner.lower, inner.upper = int(low), int(high) + (self.q != 1)
             values = numpy.multiply(self.sampler.sample(inner, config, size, random_state), self.q)
         else:

@@ -46,7 +46,8 @@ def scaling_of(resources: Any, param_space: Any = None) -> ScalingConfig:
 
 
 def requested_by(trainable: Any, param_space: Any) -> ScalingConfig | None:
-    """Returns the ScalingConfig of a function or a Trainable class from with_resources() or default_resource_request(), or `None` if it has none."""
+    """Returns the ScalingConfig that a function or a Trainable class requests by with_resources() or default_resource_request(), or `None` if it requests
+    no resources."""
     inner = trainable
     while inner is not None:
         given = getattr(inner, "_resources", None)
@@ -65,7 +66,8 @@ def _maximum(requests: list[ScalingConfig]) -> ScalingConfig:
     if not requests:
         return ScalingConfig()
     if len({each.num_workers for each in requests}) > 1:
-        raise ValueError("the resources of a trial depend on its config: all configs must have the same number of workers")
+        raise ValueError("the resources of a trial depend on its config, and the number of workers differs between configs: request the same number for all "
+                         "configs")
     names = {name for each in requests for name in each.resources_per_worker or {}}
     resources = {name: max((each.resources_per_worker or {}).get(name, 0) for each in requests) for name in sorted(names)}
     return ScalingConfig(num_workers=requests[0].num_workers, use_gpu=any(each.use_gpu for each in requests), resources_per_worker=resources or None)

@@ -1,4 +1,4 @@
-"""Schedulers, which stop trials early, by Ray Tune's names and defaults. Those of time_attr="training_iteration" are plug-ins of trainrt (`trainrt list`)."""
+"""Schedulers, which stop trials early, by Ray Tune's names and defaults. With time_attr="training_iteration" they are plug-ins of trainrt (`trainrt list`)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MODULES = {"pb2": "PB2"}  # schedulers that need a package, by their modules
 
 
 def create_scheduler(scheduler: str, **arguments: Any) -> TrialScheduler:
-    """Returns the scheduler of that name, such as 'asha', 'hyperband', 'median_stopping_rule', 'pbt' or 'pb2', in upper or lower case. Arguments that it
-    does not have are ignored. Raises ValueError for other names.
+    """Returns the scheduler of that name, such as 'asha', 'hyperband', 'median_stopping_rule', 'pbt' or 'pb2', in upper or lower case. Arguments that the
+    scheduler does not have are ignored. Raises ValueError for other names.
 
     Examples
     --------

@@ -17,7 +17,7 @@ class AsyncHyperBandScheduler(MetricScheduler):
     time_attr : str, optional
         The metric that is the time of a trial, see TrialScheduler.
     metric, mode : str, optional
-        As of TuneConfig.
+        As in TuneConfig.
     max_t : int
         Maximum time of a trial.
     grace_period : int

@@ -14,10 +14,10 @@ from .._spaces import DEFAULT_METRIC
 class TrialScheduler(Compared):
     """Base class of the schedulers, which stop trials early.
 
-    A scheduler with a `name` is a plug-in of trainrt, which decides in the processes of the trials. The schedulers of this package have one if their
-    `time_attr` is "training_iteration", the number of reports. Another one decides in the script: its methods are called with the trials of the sweep, one
-    at a time, in a thread other than the main thread. `on_trial_result()` returns `TrialScheduler.CONTINUE` or `STOP`; a trial for which it returns `PAUSE`
-    continues, with a note.
+    A scheduler with a `name` is a plug-in of trainrt, which decides in the processes of the trials. The schedulers of this package have a name if their
+    `time_attr` is "training_iteration", the number of reports. Any other scheduler decides in the script: its methods are called with the trials of the
+    sweep, one at a time, in a thread other than the main thread. `on_trial_result()` returns `TrialScheduler.CONTINUE` or `STOP`; a trial for which it
+    returns `PAUSE` continues, with a note.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class TrialScheduler(Compared):
         return {}
 
     def set_search_properties(self, metric: str | None, mode: str | None, **spec: Any) -> bool:
-        """Sets the metric and the mode of the TuneConfig. Returns whether the scheduler has none of its own."""
+        """Sets the metric and the mode of the TuneConfig. Returns False if the scheduler already has a metric of its own."""
         del mode, spec
         if self._metric and metric:
             return False

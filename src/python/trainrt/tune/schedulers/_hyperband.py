@@ -17,7 +17,7 @@ class HyperBandScheduler(MetricScheduler):
     time_attr : str, optional
         The metric that is the time of a trial. In a sweep, it must be "training_iteration", the number of reports.
     metric, mode : str, optional
-        As of TuneConfig.
+        As in TuneConfig.
     max_t : int
         Maximum time of a trial.
     reduction_factor : float

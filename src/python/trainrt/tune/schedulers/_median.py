@@ -17,13 +17,13 @@ class MedianStoppingRule(MetricScheduler):
     time_attr : str, optional
         The metric that is the time of a trial, see TrialScheduler.
     metric, mode : str, optional
-        As of TuneConfig.
+        As in TuneConfig.
     grace_period : float
         Minimum time before a trial may stop.
     min_samples_required : int
         Minimum number of other trials.
     min_time_slice : float
-        Time between two pauses of a trial that cannot be compared yet. Only with `time_attr="training_iteration"` it must be 0.
+        Time between two pauses of a trial that cannot be compared yet. It must be 0 with `time_attr="training_iteration"`.
     hard_stop : bool
         False: a trial is paused instead, and continues later.
 

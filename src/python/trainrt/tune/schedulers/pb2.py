@@ -31,7 +31,7 @@ class PB2(PopulationBasedTraining):
     TuneError
         `hyperparam_bounds` is missing.
     ValueError
-        A value of it is not [low, high].
+        A value of `hyperparam_bounds` is not [low, high].
 
     Examples
     --------

@@ -18,8 +18,8 @@ _MODULES = {"ax": "AxSearch", "hyperopt": "HyperOptSearch", "bayesopt": "BayesOp
 
 
 def create_searcher(search_alg: str, **kwargs: Any) -> Any:
-    """Returns the searcher of that name, such as 'random', 'halton', 'optuna', 'hyperopt' or 'bayesopt', in upper or lower case. Arguments that it does not
-    have are ignored. Raises ValueError for other names.
+    """Returns the searcher of that name, such as 'random', 'halton', 'optuna', 'hyperopt' or 'bayesopt', in upper or lower case. Arguments that the searcher
+    does not have are ignored. Raises ValueError for other names.
 
     Examples
     --------

@@ -134,7 +134,7 @@ class Searcher(Compared):
             os.replace(aside, os.path.join(checkpoint_dir, self.CKPT_FILE_TMPL.format(session_str)))
 
     def restore_from_dir(self, checkpoint_dir: str) -> None:
-        """Restores the state from the file of save_to_dir(). Raises RuntimeError if there is none."""
+        """Restores the state from the file of save_to_dir(). Raises RuntimeError if there is no such file."""
         found = glob.glob(os.path.join(glob.escape(checkpoint_dir), self.CKPT_FILE_TMPL.format("*")))
         if not found:
             raise RuntimeError(f"{type(self).__name__}: the directory {checkpoint_dir} has no state of a searcher, {self.CKPT_FILE_TMPL.format('*')}")

@@ -72,7 +72,7 @@ class BasicVariantGenerator(Searcher):
                 yield config
 
     def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
-        """Returns the variant with the number at the end of `trial_id`, or the next one if it has none."""
+        """Returns the variant with the number at the end of `trial_id`, or the next variant if `trial_id` does not end with a number."""
         found = re.search(r"(\d+)$", trial_id)
         number = int(found[1]) if found else len(self._made)
         self._made += itertools.islice(self._variants, max(0, number + 1 - len(self._made)))

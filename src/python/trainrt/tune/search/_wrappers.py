@@ -11,11 +11,11 @@ from .._domains import Domain
 from . import _wrapper_state
 from ._base import Searcher
 
-TRIAL_INDEX = "__trial_index__"  # in a config: which of the repeated trials it is
+TRIAL_INDEX = "__trial_index__"  # key in a config: index of the trial among the trials with the same suggestion
 
 
 class _Wrapper(Searcher):
-    """A searcher that passes calls to another one. Raises RuntimeError if `searcher` is not one."""
+    """A searcher that passes calls to another searcher. Raises RuntimeError if `searcher` is not a Searcher."""
 
     def __init__(self, searcher: Searcher) -> None:
         if not isinstance(searcher, Searcher):
@@ -48,11 +48,11 @@ class _Wrapper(Searcher):
         self.__dict__.update(state)
 
     def save(self, checkpoint_path: str) -> None:
-        """Writes the own state and that of the inner searcher, as JSON."""
+        """Writes the state of this object and that of the inner searcher, as JSON."""
         _wrapper_state.write(checkpoint_path, self._own_state(), self.searcher)
 
     def restore(self, checkpoint_path: str) -> None:
-        """Restores both states. Raises NotImplementedError if the inner searcher has not saved one."""
+        """Restores both states. Raises NotImplementedError if the inner searcher has not saved its state."""
         state = _wrapper_state.read(checkpoint_path, self.searcher)
         if state:
             self._set_own_state(state)

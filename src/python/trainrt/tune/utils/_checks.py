@@ -61,7 +61,7 @@ def retry_fn(fn: Callable[[], Any], exception_type: Any = Exception, num_retries
     sleep_time : float
         Seconds between calls.
     timeout : float, optional
-        Seconds after which a call counts as failed; its thread goes on.
+        Seconds after which a call counts as failed; its thread keeps running.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class UtilMonitor(threading.Thread):
     """Measures the use of the CPUs, the memory and the GPUs in a thread, every `delay` seconds. A Trainable with `"log_sys_usage": True` in its config adds
     the mean since the last result to each result, as "perf".
 
-    The use of CPUs and memory needs the package psutil; that of GPUs needs nvidia-smi. Missing ones are left out.
+    CPUs and memory are measured by the package psutil, GPUs by nvidia-smi. If one of these is missing, its values are left out.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class BayesOptSearch(Searcher):
     space : dict, optional
         {name: (low, high)}, or {name: domain}, in addition to the param_space. A name such as "model/depth" is a value of a nested dict.
     metric, mode : str, optional
-        As of TuneConfig.
+        As in TuneConfig.
     points_to_evaluate : list of dict, optional
         Values of the first trials.
     utility_kwargs : dict, optional

@@ -45,7 +45,8 @@ class Axis:
 def _axes(asked: dict[str, Any]) -> dict[str, Axis]:
     for key, domain in asked["space"].items():
         if domain["type"] == "choice" and len(domain["values"]) > 1:
-            raise SystemExit(f"{key} is a choice; Bayesian optimization searches numbers only")
+            raise SystemExit(f"{key} is a choice; Bayesian optimization searches numbers only. Use grid(...) for {key}, or the program "
+                             f"trainrt.tune.search.optuna")
     return {key: Axis(domain) for key, domain in asked["space"].items() if domain["type"] != "choice"}
 
 

@@ -21,9 +21,9 @@ from ._study import Study
 class OptunaSearch(Searcher):
     """Searches the param_space of the Tuner by a sampler of Optuna, by default TPE.
 
-    Without the arguments from `space` on, except `metric`, `mode` and `seed`, the state is in the sweep's journal, so a sweep can be interrupted at any time.
-    With one of them, the study is in the script; a restarted script restores its trials, and draws other values than before.
-    With `sampler`, these draws depend on the start.
+    By default, the state is in the sweep's journal, so a sweep can be interrupted at any time. With `space`, `points_to_evaluate`, `sampler`, `storage`, or
+    lists of metrics, the study is an object in the script. A restarted script then restores the trials of the study, and draws other values than before. With
+    `sampler`, these values also differ from one restart to the next.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class OptunaSearch(Searcher):
         {name: distribution of Optuna}, nested as the config; or a function of an optuna.Trial that calls its `suggest_` methods, and returns further values or
         `None`. Default: the domains of the param_space.
     metric, mode : str or list of str, optional
-        As of TuneConfig. Lists search several objectives.
+        As in TuneConfig. Lists optimize several objectives at once.
     points_to_evaluate : list of dict, optional
         Values of the first trials, {name: value}. With `evaluated_rewards`, they are not tried again.
     sampler : optuna.samplers.BaseSampler, optional
@@ -127,7 +127,7 @@ class OptunaSearch(Searcher):
         if returned is not None and not isinstance(returned, dict):
             raise TypeError(f"OptunaSearch(space=...): the function returned {kind_of(returned)}; it must return a dict or None")
         if not all(isinstance(name, str) for name in returned or ()):
-            raise TypeError("OptunaSearch(space=...): the function returned a dict with a key that is no string")
+            raise TypeError("OptunaSearch(space=...): the function returned a dict with a key that is no string; all keys must be strings")
         return unflatten_dict({**captor.captured_values, **(returned or {})})
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:

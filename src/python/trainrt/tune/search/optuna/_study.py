@@ -110,7 +110,7 @@ class Study:
             json.dump({"format": "trainrt optuna 1", "trials": trials, "unfinished": unfinished}, file)
 
     def restore(self, path: str) -> None:
-        """Restores the trials of save(). Those of a study in a storage are there already."""
+        """Restores the trials of save(). A study in a storage already has its trials."""
         import optuna
 
         with open(path, encoding="utf-8") as file:
