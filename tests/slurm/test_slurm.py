@@ -210,7 +210,7 @@ def doctor_without_mpi_prints_the_command_to_use():
     job = run(["srun", "--mpi=none", "-N2", "-n2", TRAINRT, "doctor"], env=CLUSTER.env, timeout=40)
     check_exit(job, FAILED)
     check(re.search("error +launcher .*srun --mpi=pmix", job.out), "the hint is missing", job)
-    equal(len(re.findall(r"^error +(?!container|\s)", job.out, re.M)), 1, "number of findings", job)  # in a container, another line names it
+    equal(len(re.findall(r"^error +(?!container|\s)", job.out, re.M)), 1, "number of findings", job)  # in a container, another error names the container
 
 
 # ---- signals and exit codes of a step --------------------------------------------------------------------------------------
