@@ -4,8 +4,8 @@
     make bench-start ONLY=linear     default: all parts
 
 linear  from the start of the process to the first line of the train function, without a module; peer: `mpiexec -n 2 true`
-old     until the first step of a continued run with 5 or 500 old checkpoints, 300 attempts and the same reports, from the record of the
-        attempt (timing.startup_s)
+old     from the start of the process to the first step of a continued run, as the record of the attempt has it (timing.startup_s). The run
+        has 300 attempts and 5 or 500 old checkpoints, and the same reports in both cases
 torch   like linear, with the torch module
 
 With TRAINRT_TIMING=1, trainrt prints the time since the start of its process: `timing: train_function_started_s=0.123`.

@@ -28,7 +28,7 @@ CASES = {
     "margins_of_classes": ({"objective": "multi:softprob", "num_class": 3, "eval_metric": "mlogloss,merror"}, {"label": "c", "base_margin": "ms"}),
     "linear_margins": ({**BINARY, "booster": "gblinear", "updater": "coord_descent"}, {"matrix": "plain", "base_margin": "m"}),
 }
-# Cases that draw random numbers in each round, in which XGBoost's samplers start again.
+# Cases that draw random numbers in each round.
 DRAWING = {
     "rows": {**BINARY, "subsample": 0.6},
     "columns": {**BINARY, "colsample_bytree": 0.7, "colsample_bylevel": 0.8, "colsample_bynode": 0.7},

@@ -24,8 +24,8 @@ struct MatrixPlan {
 class XgboostMatrix {
  public:
   /// Reads the rows several times, in blocks, so that memory never contains them twice. `reference`: the training
-  /// matrix, whose bins this matrix uses; nullptr for the training matrix itself. Collective if XGBoost's communicator
-  /// is open.
+  /// matrix; this matrix uses its bins. It is nullptr for the training matrix itself. Collective if XGBoost's
+  /// communicator is open.
   XgboostMatrix(const XgboostLibrary& library, TableRows& rows, const MatrixPlan& plan, const XgboostMatrix* reference);
   ~XgboostMatrix();
   XgboostMatrix(const XgboostMatrix&) = delete;
