@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Runs on rank 0, on the thread of the train function, so its functions must be short.
+/// The functions run on rank 0, on the thread of the train function, and must therefore be short.
 class BestOfRanks : public trainrt::Callback {
  public:
   std::string name() const override { return "best of ranks"; }

@@ -1,4 +1,5 @@
-// The content of a Result, also of another user's run, and a new run that starts from its best checkpoint.
+// Shows the content of a Result, which may belong to another user's run, and starts a new run from the best checkpoint
+// of a run.
 //   g++ -O2 results.cpp $(pkg-config --cflags --libs trainrt) -o results
 //   ./results                (one rank; or mpiexec.mpich -n 2 ./results; or srun --mpi=pmix ./results)
 #include <trainrt/trainrt.hpp>

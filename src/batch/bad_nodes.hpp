@@ -30,8 +30,8 @@ struct BadNode {
 /// Returns the node that caused the end of the newest attempt, if the run should avoid this node in later attempts;
 /// nullopt otherwise. Pure function.
 /// - A slow node is excluded at once.
-/// - Any other node is excluded if it ended at least `min_ends` attempts, and at least half of all attempts that some node
-///   ended. A program that fails on any node therefore does not exclude nodes.
+/// - Any other node is excluded if it ended at least `min_ends` attempts, and at least half of all attempts that ended
+///   because of a node. A program that fails on any node therefore does not exclude nodes.
 ///
 /// `ends` lists the newest attempts of the run, oldest first. Nodes in `excluded` are already excluded and never returned.
 std::optional<BadNode> bad_node(std::span<const NodeEnd> ends, std::span<const std::string> excluded,

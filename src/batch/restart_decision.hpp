@@ -50,8 +50,8 @@ struct Situation {
   bool slow = false;
   /// True if the ranks have recorded that every restart would fail in the same way, or the last two attempts show it.
   bool permanent = false;
-  /// True if a restart needs no pause: a copy of the State is in memory, and the attempt did not fail at its start, or is
-  /// the first one that did.
+  /// True if a restart needs no pause: a copy of the State is in memory, and at most one attempt in succession has
+  /// failed before it made a copy.
   bool restarts_at_once = false;
   /// Number of failures that determines the pause before the restart; by default `failures`.
   std::optional<int> failures_for_pause = {};
@@ -73,7 +73,7 @@ struct RestartLimits {
   /// True if a requeue to other nodes is preferred to `fixed_workers` workers on fewer nodes, when nodes are excluded.
   bool prefers_other_nodes = false;
   int min_cpus = 1;  ///< minimum number of CPUs on which `fixed_workers` workers continue
-  /// Maximum number of the `fixed_workers` workers for which the memory of one node suffices; 0: unknown.
+  /// Maximum number of workers that fit into the memory of one node, if `fixed_workers` is set; 0: unknown.
   int max_workers_per_node = 0;
 };
 
@@ -95,7 +95,8 @@ struct RestartDecision {
   double wait_s = 0;               ///< delay before a restart, in seconds
   std::vector<std::string> nodes;  ///< nodes to restart on; empty: all nodes of the allocation
   int tasks = 0;                   ///< number of tasks to start on `nodes`
-  /// True if `tasks` are started on `nodes` also if the nodes have fewer CPUs; the tasks of a node then share its CPUs.
+  /// True if the tasks are started on `nodes` even if there are fewer CPUs than tasks; the tasks of a node then share
+  /// its CPUs.
   bool shares_cpus = false;
   std::string why;     ///< message with the decision and its reason; a sentence without a full stop
   std::string advice;  ///< advice to the user, as a sentence; "" without advice

@@ -105,8 +105,9 @@ std::string signal_name(int signal) {
 }
 
 bool starter_has_died() {
-  // The kernel names the parent as the sender of the signal of its death (PR_SET_PDEATHSIG). While threads of the parent
-  // are still exiting, getppid() returns it: the handler could not tell its death from a signal that it sent.
+  // When the parent dies, the kernel sends a signal that names the parent as its sender (PR_SET_PDEATHSIG). While
+  // threads of the parent are still exiting, getppid() returns the parent. The handler could therefore not distinguish
+  // this signal from a signal that the living parent has sent.
   return is_of_starter && getppid() != starter;
 }
 

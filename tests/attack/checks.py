@@ -33,13 +33,13 @@ def check_attempts(attacked):
 
 
 def check_lost_work(attacked):
-    """Checks that no attempt repeats steps of a checkpoint that was committed before its start (with a mirror: that was mirrored), unless it
-    reported that it cannot read this checkpoint."""
+    """Checks that no attempt repeats steps of a checkpoint that was committed before its start, unless it reported that it
+    cannot read this checkpoint. If the scene has a mirror, only mirrored checkpoints count."""
     records = attempts(attacked.run_dir)
     known = attacked.known if not attacked.stage.scene.has_mirror() else EPOCHS - 1
     for job, safe, theirs in zip((attacked.attacked, attacked.finished), attacked.safe, (records[known:-1], records[-1:])):
         for record in theirs:
-            computed = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # otherwise it may have ended before it loaded a checkpoint
+            computed = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # otherwise the attempt may have ended before it loaded a checkpoint
             unread = [name for name, step in safe.items() if step > record["first_step"] and not re.search(rf"warning: ((file:\S*/)?{name}:? |the run (had saved|finished with) {name}\b)", job.err)]
             check(not computed or not unread, f"attempt {record['attempt']} continued from step {record['first_step']}, but newer checkpoints were committed: {unread}")
 

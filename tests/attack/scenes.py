@@ -23,9 +23,10 @@ STOPPED_AT = ("write", f"{NAME}/result.json", "1", f"signal:{signal.SIGTERM.valu
 class Scene:
     name: str
     ranks: int
-    attacked: int   # rank
-    # Attempt that is attacked. "new": the first one; "killed", "stopped": the second one, after a first one that ended so; "sends": the third
-    # one, while it copies its checkpoint to a mirror; "restores": the same without a run directory, while it restores the run from the mirror.
+    attacked: int   # the rank that is attacked
+    # The attempt that is attacked. "new": the first one. "killed", "stopped": the second one; the first one was killed or stopped. "sends": the
+    # third one, while it copies its checkpoint to a mirror. "restores": the third one, which has no run directory and restores the run from
+    # the mirror.
     beginning: str
 
     def steps_an_epoch(self):

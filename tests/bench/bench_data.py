@@ -7,7 +7,7 @@ shuffled    contiguous HDF5, no data kept in memory, all samples shuffled; limit
 blocks      the same file, shuffled in blocks; limit: copying the same rows in memory in the same order
 memory      the same file, kept in memory; the same limit
 gzip        HDF5 with gzip chunks, in order; peer: h5py, slices of one chunk
-python      row `shuffled`, images and labels as torch tensors of iter_torch_batches() in a program
+python      the same as `shuffled`, in a Python program that gets torch tensors from iter_torch_batches()
 tokens      windows of 1,025 tokens of a flat file, shuffled; peer: NumPy's memmap
 sequential  the first file, in order; limit: pread of each batch
 cold        not in the page cache: the windows of `tokens` in 2 GB by direct reads, compared with NumPy's memmap; and the first file, in

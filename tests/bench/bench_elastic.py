@@ -28,7 +28,7 @@ RESNET_STEPS, BATCH = 6, 32
 GOALS = {"mlp": {2: 1.3, 4: 1.5}, "resnet": {2: 1.05, 4: 1.10}}
 LOOPS = {"mlp": ("fashion_mnist", "lr = 0.001\nrelu_logits = true\n"), "resnet": ("resnet18", "lr = 0.01\nmomentum = 0.9\n")}
 SETTLE_S, IDLE_S, IDLE_RANKS = 20, 15, 4
-GLOO_GOAL = 0.005  # a thread of gloo wakes up 100 times per second, also while nothing arrives
+GLOO_GOAL = 0.005  # larger than zero, because a thread of gloo wakes up 100 times per second
 
 def epoch_seconds(bench, part, data, ranks, accumulate):
     """Runs `ranks` ranks for 1 and for 3 epochs; returns the seconds of an epoch."""
@@ -109,7 +109,7 @@ def share_of_backend(bench, backend):
 
 
 def share_of_gloo(bench):
-    """Returns the share of a script. trainrt, which has started it, waits for its end."""
+    """Returns the share of a core that a rank of a DDP script over gloo uses while it waits. `trainrt -n` starts the script."""
     out = bench.fresh("idle_gloo")
     script = f"/usr/bin/python3 {SOURCE}/tests/support/programs/ddp_epochs.py {out} --epochs 1000000"
     config = with_file(bench.work / "idle_gloo.ini", f"[run]\nname = gloo\nstorage_path = {bench.fresh('idle')}\n[train]\nprogram = {script}\n")

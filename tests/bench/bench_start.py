@@ -5,8 +5,8 @@
 
 linear  from the start of the process to the first line of the train function, without a module; peer: `mpiexec -n 2 true`
 first   from the command `trainrt -n 2` to the end of the first step of fashion_mnist with 60,000 images
-old     until the first step of a continued run with 5 or 500 old checkpoints, 300 attempts and the same reports, from the record of the
-        attempt (timing.startup_s)
+old     from the start of the process to the first step of a continued run, as the record of the attempt has it (timing.startup_s). The run
+        has 300 attempts and 5 or 500 old checkpoints, and the same reports in both cases
 torch   like linear, with the torch module
 
 With --verbose, trainrt prints how long each part of the start took.

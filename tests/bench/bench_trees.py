@@ -100,7 +100,7 @@ class Trees:
         return {"OMP_NUM_THREADS": "2", "PYTHONPATH": ":".join([*packages, os.environ.get("PYTHONPATH", "")])}
 
     def config(self, source, rounds, threads):
-        matrix = "matrix = plain\n" if self.library == "xgboost" and rounds == 0 else ""  # a DMatrix, as in the peer
+        matrix = "matrix = plain\n" if self.library == "xgboost" and rounds == 0 else ""  # the library then makes a DMatrix, as the peer does
         library = f"[lightgbm]\nlibrary = {LIGHTGBM}\n" if self.library == "lightgbm" else ""
         return (f"[run]\nname = trees\nstorage_path = {self.bench.fresh('runs')}\n[train]\nfunction = {self.library}\n[loop]\nlabel = label\n"
                 f"num_boost_round = {rounds}\n{matrix}{PARAMETERS[self.library].format(threads=threads)}\n"

@@ -155,7 +155,7 @@ EVENTS = [kill_process, kill_process, kill_two, kill_all, kill_standby, kill_sta
 
 
 def disturb(run, kills, draws, end):
-    """Disturbs the run until that many processes were killed, or until the time `end` and one event. The first event kills one process.
+    """Disturbs the run until `kills` processes were killed, or until the time `end`, but with at least one event. The first event kills one process.
     Returns (number of killed processes, names of the events)."""
     killed, events = 0, []
     while killed < kills and not (events and time.monotonic() > end):

@@ -4,7 +4,7 @@ results of an undisturbed run.
 
   same_bits.py BUILD [--workers N] [--kinds NAME,NAME] [--seed N] [--schedules N] [--schedule N] [--time SECONDS] [--no-slurm]
 
-Each kind of training runs undisturbed on each share, and by schedules that resize, kill and requeue it (--schedules 0: only undisturbed;
+Each kind of training runs undisturbed on each share, and disturbed by schedules that resize, kill and requeue it (--schedules 0: only undisturbed;
 --schedule N: only this one). A schedule depends only on the seed, its number and the shares; the exact moments of its events vary.
 """
 import argparse

@@ -62,7 +62,7 @@ class NodeShare:
                                    "--failure.max_requeues=0")
 
     def has_ended(self, job):
-        time.sleep(0.2)  # asks Slurm
+        time.sleep(0.2)  # callers poll this, and Slurm must not be asked more often
         job.hurry()
         return job.state() not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING")
 

@@ -25,8 +25,8 @@ def digest_of(checkpoint):
 
 
 class Kind:
-    """A training that makes reports. `config(folder, name, epochs, pause)` writes its config; `epochs` and `pause`, seconds per step, are for a
-    run of some seconds."""
+    """A training that makes reports. `config(folder, name, epochs, pause)` writes its config. With the values `epochs` and `pause` (in
+    seconds per step) of this object, a run takes some seconds."""
 
     def __init__(self, config, epochs, pause):
         self._config, self.epochs, self.pause = config, epochs, pause

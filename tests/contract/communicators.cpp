@@ -66,7 +66,7 @@ TEST_CASE("find_backends() finds names in both tables and lists the valid names 
   for (const auto* backend : comm::gpu_backend_table()) {
     const auto asked = comm::find_backends(std::string(backend->name));
     CHECK(asked.gpu == backend);
-    CHECK(asked.host == nullptr);  // one name, one record
+    CHECK(asked.host == nullptr);  // a name selects one backend only
     CHECK_THROWS_WITH(comm::find_backends(std::string(backend->name) + "x"),
                       Catch::Matchers::Contains("did you mean '" + std::string(backend->name) + "'"));
   }

@@ -16,8 +16,8 @@ using trainrt::test::error_of;
 
 namespace {
 
-/// Arguments of a key that suit images of 7 x 6 pixels, and invalid ones, of which the last must be in the message. A new
-/// transform or augmentation needs one row.
+/// Valid arguments of a key for images of 7 x 6 pixels, and invalid arguments, the last of which the error message must
+/// contain. A new transform or augmentation needs one row.
 struct Row {
   std::string name, arguments, invalid;
   bool needs_floats = false;
@@ -103,7 +103,7 @@ TEST_CASE("every transform and augmentation is checked by this file") {
   std::ranges::sort(names);
   std::vector<std::string> checked;
   for (const auto& row : rows) checked.push_back(row.name);
-  CHECK(names == checked);  // a new one needs a row
+  CHECK(names == checked);  // a new transform or augmentation needs a row
 }
 
 TEST_CASE("invalid arguments of a field change are an error that names key, field and value") {
@@ -208,7 +208,7 @@ TEST_CASE("a field change of NaN has the same result each time, or names the fie
     INFO(row.name);
     auto keys = write_images(dir, "<f4", std::to_string(count) + ", 7, 6, 3", values_of(values));
     keys[row.name] = "image: " + row.arguments;
-    if (row.name == "one_hot") continue;  // refuses f32
+    if (row.name == "one_hot") continue;  // one_hot refuses f32
     const auto error = error_of([&] { walk(open(keys), 4); });
     if (error.empty())
       CHECK(walk(open(keys), 4) == walk(open(keys), 7));

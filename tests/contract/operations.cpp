@@ -83,7 +83,7 @@ TEST_CASE("every operation is checked by this file") {
   for (const auto* kind : data::operation_table()) names.emplace_back(kind->name);
   for (const auto& row : rows) checked.push_back(row.name);
   std::ranges::sort(names);
-  CHECK(names == checked);  // a new one needs a row
+  CHECK(names == checked);  // a new operation needs a row
 }
 
 TEST_CASE("invalid arguments of an operation are an error that names the section, the line and the key") {
@@ -136,7 +136,7 @@ TEST_CASE("NaN in a field stays in the samples of an operation, and a weight of 
   for (const auto& row : rows) {
     INFO(row.name);
     auto keys = keys_of(dir, row, row.name == "subset_after" ? "0:5" : row.name == "every" ? "2" : row.arguments);
-    if (row.name == "pack") continue;  // its samples have only the packed field, a text
+    if (row.name == "pack") continue;  // samples of pack have only the packed field, a text
     if (row.name == "draw_by_weight")
       CHECK_THROWS_WITH(prepared(with(keys, {{row.name, "x"}})), Contains("'x'") && Contains("nan"));
     CHECK(has_nan(prepared(keys)));

@@ -399,7 +399,7 @@ TEST_CASE("a value that the fit has not seen is never transformed as one that it
     const auto data = dataset_with(column, dir, 20);
     const auto preprocessor = fitted(example(kind, column), data);
     const auto json = Json::parse(preprocessor.to_json()).value("stats", Json::object());
-    if (json.empty() || !json.front().is_array()) return;  // it learns no categories
+    if (json.empty() || !json.front().is_array()) return;  // the preprocessor learns no categories
     auto table = table_of(*data);
     for (auto& each : table.columns)
       if (each.field.name == column) put_unseen_value(each);

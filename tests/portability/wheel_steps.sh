@@ -66,13 +66,13 @@ END
 install() { python3 -m venv venv && venv/bin/pip install -q trainrt-*.whl && venv/bin/trainrt --version; }
 no_compiler() { ! command -v cc gcc g++ clang; }
 parquet() { venv/bin/trainrt data convert rows.csv -o rows.parquet && venv/bin/trainrt data inspect rows.parquet; }
-library=  # of XGBoost: the program finds it in the package of PyPI
+library=  # the file of XGBoost's library in the package of PyPI, which trees() finds
 trees() {
   venv/bin/pip install -q --no-deps xgboost || return 1
   library=$(find "$PWD/venv" -name libxgboost.so)
   venv/bin/trainrt -n 2 --config trees.ini --xgboost.library="$library" && venv/bin/trainrt export runs/trees -o model.ubj && [ -s model.ubj ]
 }
-torch_errors() { # the command names what is missing: PyTorch here
+torch_errors() { # the message of the command names what is missing, which is PyTorch here
   venv/bin/trainrt build torch --python venv/bin/python && return 1
   grep -q "cannot import torch" log
 }

@@ -210,7 +210,7 @@ def doctor_without_mpi_prints_the_command_to_use():
     job = run(["srun", "--mpi=none", "-N2", "-n2", TRAINRT, "doctor"], env=CLUSTER.env, timeout=40)
     check_exit(job, FAILED)
     check(re.search("error +launcher .*srun --mpi=pmix", job.out), "the hint is missing", job)
-    equal(len(re.findall(r"^error +(?!container|\s)", job.out, re.M)), 1, "number of findings", job)  # in a container, another line names it
+    equal(len(re.findall(r"^error +(?!container|\s)", job.out, re.M)), 1, "number of findings", job)  # in a container, another error names the container
 
 
 # ---- signals and exit codes of a step --------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ def sigusr1_stops_the_tasks_and_the_script_requeues_the_job_twice():
 
 @test
 def a_run_stops_before_the_time_limit_without_a_signal():
-    """It stops 45 s before the end of its minute."""
+    """The limit is one minute, and the run stops 45 s before its end."""
     config = linear_config(scratch(), "run", long_loop(2, step_pause=0.012), DATA, {"every": "2 reports"}, failure={"stop_before_end": "45 s"})
     run_dir = run_dir_of(config)
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1", "--time=1"], config)

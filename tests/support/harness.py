@@ -361,7 +361,7 @@ class Job:
 
         def all_there():
             found.clear()
-            found.update(self.ranks())  # one scan: another could miss a process that is busy
+            found.update(self.ranks())  # the result of one scan, since another scan could miss a busy process
             return len(found) == count or self.ended()
 
         wait_until(all_there, timeout, f"{count} ranks to start", self)

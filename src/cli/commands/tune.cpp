@@ -157,8 +157,8 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
   throw UsageError(fmt::format("cannot start srun: {}", std::generic_category().message(errno)));
 }
 
-/// Outside Slurm one trial runs at a time by default, because a trial may use all CPUs, memory and GPUs of the machine.
-/// If the machine has CPUs for more trials, logs the key that sets their number.
+/// Logs the key that sets the number of concurrent trials, if the machine has CPUs for more trials. Outside Slurm, one
+/// trial runs at a time by default, because a trial may use all CPUs, memory and GPUs of the machine.
 void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
   const auto cpus = cpus_of_this_thread();
   const auto fitting = std::min<std::int64_t>(cpus / sweep.max_workers(), static_cast<std::int64_t>(sweep.trials()));

@@ -104,7 +104,7 @@ Options read_config_file_with_old_names(const std::string& path) {
   Options options;
   std::string section;
   std::string raw;
-  const auto tuner = Environment::of_process().text(config::variable_of_tuner);  // it wrote the file
+  const auto tuner = Environment::of_process().text(config::variable_of_tuner);  // set if a Tuner has written the file
   constexpr std::size_t max_line_bytes = 65536;
   for (int number = 1; std::getline(file, raw); ++number) {
     if (number == 1) drop_byte_order_mark(raw);

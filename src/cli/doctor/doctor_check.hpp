@@ -16,7 +16,7 @@ enum class Grade { ok, warning, error };
 struct Finding {
   Grade grade = Grade::ok;
   std::string text;
-  std::string advice;             ///< what to do; empty if the grade is ok, and only then
+  std::string advice;             ///< what to do; empty exactly if the grade is ok
   Json figures = Json::object();  ///< the values in the text, for programs; run_check() sets them
 };
 inline Finding ok(std::string text) { return {Grade::ok, std::move(text), {}}; }
@@ -32,7 +32,7 @@ inline Finding warning_if(const std::string& problems, const std::string& advice
 /// A check: one line of the report.
 struct Check {
   std::string_view name;
-  std::string_view help;  ///< the object of "cannot check ..."
+  std::string_view help;  ///< noun phrase that follows "cannot check" in messages
   /// Performs the check and assigns the values of its text to `figures`, an empty object. Collective. Each wait needs a
   /// limit.
   ///

@@ -30,8 +30,8 @@ std::string free_space_text(const std::string& path);
 /// one that the run starts from. Throws Error if the run directory cannot be read.
 std::string checkpoint_space_text(const config::RunSpec& spec);
 
-/// Returns this line for checkpoints of size `size`. While a checkpoint is being written, the run directory contains
-/// the `num_to_keep` best ones, the latest one, and the new one. Pure function.
+/// Returns the line of checkpoint_space_text() for checkpoints of size `size`. While a checkpoint is being written, the
+/// run directory contains the `num_to_keep` best ones, the latest one, and the new one. Pure function.
 std::string compare_space(const CheckpointSize& size, const CheckpointCount& count, const std::optional<StorageRoom>& free,
                           std::span<const Quota> quotas);
 

@@ -161,8 +161,8 @@ class LocalRun {
     has_copied_ = has_copied_ || copies_.is_in_use();
   }
 
-  /// Returns whether a restart needs no pause. The first failure without a copy may be a second kill, and not an error of
-  /// the run.
+  /// Returns whether a restart needs no pause. After an attempt with a copy of its State, one failure without a copy
+  /// needs no pause, either: it may be a second kill, and not an error of the run.
   bool restarts_at_once() const { return has_copied_ && failures_without_copy_ <= 1; }
 
   /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that

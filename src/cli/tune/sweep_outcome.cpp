@@ -13,8 +13,9 @@ namespace trainrt::cli {
 
 namespace {
 
-/// How to continue a sweep: with the command that started it or, for a sweep of a Tuner, in Python. A sweep that its script
-/// decides or observes needs the script, since Tuner.restore() restores no stoppers and callbacks.
+/// The ways to continue a sweep: the command that started it or, for a sweep of a Tuner, calls in Python. If searchers,
+/// schedulers, stoppers or callbacks run in the script, the sweep needs this script, since Tuner.restore() restores no
+/// stoppers and callbacks.
 struct SweepAdvice {
   std::string to_continue, to_retry, to_start_another;
 };

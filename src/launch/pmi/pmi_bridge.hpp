@@ -37,10 +37,9 @@ class PmiBridge {
   std::vector<std::string> variables_;  ///< the environment variables that start() has set
 };
 
-/// Returns whether an MPI library needs a PmiBridge under PMIx, because it uses PMI-1: an MPICH that was not configured
-/// with
-/// --with-pmix, or an Intel MPI for which the user has named no PMI library. `library_version` is the text of
-/// MPI_Get_library_version().
+/// Returns whether an MPI library needs a PmiBridge under PMIx, because it uses PMI-1. This is an MPICH that was
+/// configured without `--with-pmix`, or an Intel MPI for which the user has named no PMI library. `library_version` is
+/// the text of MPI_Get_library_version().
 bool needs_bridge(const std::string& library_version, const Environment& environment);
 
 }  // namespace trainrt::launch

@@ -25,7 +25,7 @@ namespace program {
 struct ChildPlan {
   SpawnOptions start;                   ///< program, environment, input and inherited files; Child sets the rest
   int stop_signal = 0;                  ///< keeps its default action in the child; the other stop signals are ignored
-  std::optional<OutputTargets> output;  ///< targets of the child's output; empty: the child inherits our streams
+  std::optional<OutputTargets> output;  ///< targets of the child's output; empty: the child inherits our output streams
   std::string title;                    ///< title of this start in the log: "attempt 3, rank 1 on n2"
 };
 
@@ -46,10 +46,10 @@ class Child {
   const std::optional<ExitStatus>& exit_status();
   double exit_age_s() const;  ///< returns the seconds since the first process ended; 0 while it runs
   bool ended_by_stop_signal() { return exit_status() && exit_status()->signal == stop_signal_; }
-  /// Returns whether the program has ended. Usually this is the end of the first process of the group. If the stop
-  /// signal ended the first process, that process may have been a script around a program that is still saving. The
-  /// program has then ended when no process of the group and no process passed to note_client() is running. Stray
-  /// processes do not count.
+  /// Returns whether the program has ended. Usually, the program has ended when the first process of the group has
+  /// ended. Exception: if the stop signal ended the first process, this process may have been a script around a program
+  /// that is still saving. The program has then ended when neither a process of the group nor the process passed to
+  /// note_client() is running. Stray processes do not count.
   bool is_over();
   /// Declares that the process with this pid uses trainrt's client. In a container, the pid is the one in the
   /// container's pid namespace.

@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Words that occur in code that uses the client, and in code with unknown imports.
+/// Words that show that code may use the client: the client's name, and functions that import modules or start programs
+/// by names that this search does not know.
 constexpr std::array<std::string_view, 12> words_of_users = {"trainrt",  "sys.path",       "importlib",  "__import__",
                                                              "runpy",    "exec(",          "subprocess", "os.exec",
                                                              "os.spawn", "os.posix_spawn", "os.system",  "os.popen"};

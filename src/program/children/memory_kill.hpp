@@ -15,10 +15,12 @@ struct MemoryKillSigns {
   std::uint64_t limit_bytes = 0;  ///< memory limit of the program's cgroup, or memory of the node
 };
 
-/// Returns how the kernel's out-of-memory killer caused an unsuccessful exit, as a phrase for messages: "by the kernel's
-/// out-of-memory killer ...". Returns "" if it killed no process while the program ran. If the kills of the program's
-/// cgroup are unknown, the kills on the node are used, which may concern other jobs: the phrase then begins with
-/// "perhaps", and is "" unless the program was killed by SIGKILL or exited with 137, as a shell of a killed program does.
+/// Returns the part of the kernel's out-of-memory killer in an unsuccessful exit, as a phrase for messages: "by the
+/// kernel's out-of-memory killer ...". Returns "" if the killer killed no process while the program ran.
+///
+/// If the number of kills in the program's cgroup is unknown, the function uses the number of kills on the node, which
+/// may concern other jobs. The phrase then begins with "perhaps". In this case, the function returns "" unless the
+/// program was killed by SIGKILL or exited with 137, as a shell does when its program was killed.
 std::string memory_kill_in_words(const ExitStatus& status, const MemoryKillSigns& signs);
 
 }  // namespace trainrt::program

@@ -56,7 +56,8 @@ void add_client(const Rendezvous& rendezvous, int socket, Variables& variables) 
 
 Variables environment_with(Variables inherited, const Rendezvous& rendezvous, const Frameworks& frameworks) {
   auto variables = without_launcher(std::move(inherited));
-  // They concern this rank's run. A run that the program starts has other failures and another supervising process.
+  // These variables concern this rank's run. A run that the program itself starts has other failures, and another
+  // supervising process.
   for (const auto* name : {supervised_variable, failures_variable, opened_variable}) variables.erase(name);
   add_numbers(rendezvous, variables);
   for (const auto* framework : frameworks) {

@@ -8,10 +8,12 @@
 
 namespace trainrt::program {
 
-/// Returns the environment of a rank's program. It consists of the inherited variables, except those with which the
-/// program would join MPI or PMIx in place of this rank, and those of restart_help.hpp; RANK, WORLD_SIZE, LOCAL_RANK,
-/// LOCAL_WORLD_SIZE and NODE_RANK; OMP_NUM_THREADS and other defaults if `inherited` lacks them; and the variables of the
-/// frameworks. Pure function.
+/// Returns the environment of a rank's program. Pure function. The environment consists of
+/// - the inherited variables, except those of restart_help.hpp and those with which the program would join MPI or PMIx
+///   in place of this rank
+/// - RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK
+/// - OMP_NUM_THREADS and other defaults, if `inherited` lacks them
+/// - the variables of the frameworks
 Variables environment_with(Variables inherited, const Rendezvous& rendezvous, const Frameworks& frameworks);
 
 /// Sets the members of `rendezvous` that this rank determines without communication: those about GPUs and Slurm.

@@ -11,9 +11,9 @@ class OutputTee;
 
 namespace program {
 
-/// Provides the Python stacks of a running program, and its last collective call. To get the stacks, a LiveStacks
-/// object sends the signal at which Python's faulthandler prints the stacks of all threads; trainrt's client registers
-/// this signal. Any thread may call all functions.
+/// Provides the Python stacks of a running program, and the program's last collective call. To get the stacks, a
+/// LiveStacks object sends a signal to the program. Python's faulthandler then prints the stacks of all threads;
+/// trainrt's client registers faulthandler for this signal. Any thread may call all functions.
 class LiveStacks {
  public:
   /// Enables collect() for `process` and its descendants. Those that catch `signal` print their stacks to `output`.

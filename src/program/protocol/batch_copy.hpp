@@ -8,9 +8,9 @@
 
 namespace trainrt::program {
 
-/// Copies the fields of one batch to a contiguous memory. The memory contains the values of each field. After the
-/// values of a field of variable length, it contains one u64 for each sample: the number of elements up to the end of
-/// the sample.
+/// Copies the fields of one batch into one contiguous block of memory. For each field, the block contains the values of
+/// all samples. If the field varies in length, one u64 for each sample follows the values: the number of elements up to
+/// the end of the sample.
 class BatchCopy {
  public:
   static constexpr std::size_t alignment = 64;

@@ -27,9 +27,9 @@ class Channel {
   /// Returns a Channel that uses an existing socket. The other end of the socket belongs to the program.
   static Channel over(Descriptor socket) { return Channel(std::move(socket), 0); }
 
-  /// Returns the next message. Returns nothing if no message arrives within `limit_s`. The first call after the program has
-  /// closed its end of the socket returns at once, later calls after `limit_s`: the program may have exited. Throws
-  /// UsageError for a line that is not a message.
+  /// Returns the next message. Returns nothing if no message arrives within `limit_s`. When the program has closed its
+  /// end of the socket, one call returns nothing at once, so that the caller can check whether the program has exited.
+  /// Later calls return nothing after `limit_s`. Throws UsageError for a line that is not a message.
   std::optional<Message> receive(double limit_s);
   /// Returns whether a process still has the program's end of the socket open.
   bool is_open() const;

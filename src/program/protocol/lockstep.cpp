@@ -15,7 +15,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double message_interval_s = 0.75;
-constexpr double max_counted_s = 2;  // per check; if more time has passed, this process was stopped (SIGSTOP)
+constexpr double max_counted_s = 2;  // maximum time that a check counts; a longer time means that this process was stopped
 
 /// Indices into the array that all ranks reduce to its element-wise maximum. The array describes the states of the
 /// programs.

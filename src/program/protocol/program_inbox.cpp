@@ -47,7 +47,7 @@ void ProgramInbox::take(Message message) {
   } else if (message.op == "imported") {
     return;
   } else if (handlers_.is_collective(message.op)) {
-    if (!call_) call_ = std::move(message);  // a second call can remain only after the exit, and needs no answer
+    if (!call_) call_ = std::move(message);  // a call after a stored call arrives only at the exit, and needs no answer
   } else {
     handlers_.answer(message);
   }

@@ -64,9 +64,9 @@ bool ProgramProtocol::align() {
   }
 }
 
-/// If the programs have not made a step or report yet, waits at most 2 s until no program computes, since other programs
-/// may be about to fail with the same error. If all have failed, the runtime can recognize an error that a restart would
-/// repeat. Collective.
+/// After a failure before the first step or report: waits until no rank's program is computing, at most 2 s. The other
+/// programs often fail with the same error. If all fail, the runtime can conclude that a restart would fail, too.
+/// Collective.
 void ProgramProtocol::await_other_failures() {
   constexpr double poll_s = 0.1;
   constexpr int max_polls = 20;

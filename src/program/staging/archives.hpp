@@ -26,7 +26,7 @@ std::string why(archive* a);
 /// error, and rethrow() throws the exception of `fetch`.
 class FetchedArchive {
  public:
-  explicit FetchedArchive(const Fetch& fetch);  ///< reads any compression of libarchive; throws Error if not a tar
+  explicit FetchedArchive(const Fetch& fetch);  ///< accepts any compression of libarchive; throws Error if not a tar
   archive* get() const { return archive_.get(); }
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);

@@ -35,7 +35,8 @@ std::vector<bool> advanced_by_output(std::span<const AttemptRecord> attempts) {
   return further;
 }
 
-/// Returns whether `next` began after steps or reports that `attempt` had made, so from a copy of its State in memory.
+/// Returns whether `next` began after steps or reports that `attempt` had made, which shows that it continued from a
+/// copy of the State in memory.
 bool is_continued_from_copy(const AttemptRecord& attempt, const AttemptRecord& next) {
   const bool by_steps = attempt.last_step > attempt.first_step && next.first_step > attempt.first_step;
   const bool by_reports = attempt.iteration > attempt.first_iteration && next.first_iteration > attempt.first_iteration;

@@ -28,7 +28,8 @@ std::string times(std::span<const AttemptRecord> attempts) {
   return count == 2 ? "twice" : fmt::format("{} times", count);
 }
 
-/// Returns the point of a failure with a blank before it: " at step 12", " after report 2"; "" before the first of both.
+/// Returns the point of a failure with a blank before it: " at step 12", " after report 2"; "" before the first step
+/// and report.
 std::string place(const AttemptRecord& attempt) {
   if (attempt.last_step > 0) return fmt::format(" at step {}", attempt.last_step);
   return attempt.iteration > 0 ? fmt::format(" after report {}", attempt.iteration) : "";

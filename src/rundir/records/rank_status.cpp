@@ -55,8 +55,7 @@ std::string text_of(const RankStatus& status) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// --- parsing a status
-// ----------------------------------------------------------------------------------------------------------
+// --- parsing a status ---
 
 /// Returns the number that `json` has for `key`, or `fallback` if the number is missing or not from 0 to `max`.
 double number_or(const Json& json, const char* key, double fallback, double max) {

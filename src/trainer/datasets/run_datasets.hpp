@@ -39,10 +39,10 @@ class RunDatasets {
   /// Must be called before any dataset is opened. Throws an error on all ranks if a file is damaged. If config key on_error
   /// of the dataset is `skip`, logs a warning instead, and the samples of the damaged file are skipped.
   void verify_files();
-  /// Opens and prepares the datasets with keys that make new samples, or with the key `preprocess`. Returns the
-  /// fitted preprocessors as a JSON object, or "" if no dataset has preprocessors. `stored` is the result of an earlier
-  /// attempt; preprocessors in `stored` are not fitted again. Collective. Must be called before any dataset is opened.
-  /// Throws AgreedError.
+  /// Opens the datasets that need preparation, and prepares them: datasets with keys that make new samples, or with the
+  /// key `preprocess`. Returns the fitted preprocessors as a JSON object, or "" if no dataset has preprocessors.
+  /// `stored` is the result of an earlier attempt; preprocessors in `stored` are not fitted again. Collective. Must be
+  /// called before any dataset is opened. Throws AgreedError.
   std::string prepare(const std::string& stored);
   bool need_preparation() const;  ///< whether any dataset must be prepared by prepare()
 

@@ -26,10 +26,10 @@ struct Ending {
   bool silent = false;  ///< the train function is a program that has made no restore, step or report
   /// Checkpoint from which the run resumes, in words, if the train function saves by reporting directories; otherwise "".
   std::string resumes_from;
-  std::string slow_node = {};   ///< name of the slow node for which the run was stopped; otherwise ""
-  bool connected = false;       ///< the program uses trainrt's client; a `silent` one has then not restored or reported yet
+  std::string slow_node = {};  ///< name of the slow node for which the run was stopped; otherwise ""
+  bool connected = false;      ///< the program uses trainrt's client; if also `silent`, it has not restored or reported yet
   bool has_checkpoint = false;  ///< the run had a checkpoint when the attempt began
-  bool supervised = false;      ///< `trainrt supervise` logs whether the run is started again, and by whom
+  bool supervised = false;      ///< a supervising process (`trainrt supervise`) logs whether and how the run is restarted
 };
 
 /// The exit code, the recorded texts and the log message that follow from an Ending.

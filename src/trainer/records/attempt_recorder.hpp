@@ -29,8 +29,7 @@ class AttemptRecorder {
   /// - removes leftovers of earlier attempts
   ///
   /// `accepts_missing` is true if the config accepts that checkpoints are missing. `bits` are stored in the attempt's
-  /// record. `spec` and `meter` must outlive this
-  /// object.
+  /// record. `spec` and `meter` must outlive this object.
   AttemptRecorder(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
                   rundir::Meter& meter, bool accepts_missing, rundir::BitFacts bits);
 

@@ -20,8 +20,8 @@ bool has_values_of_trainer(const rundir::RunRecord& record);
 /// Trainer are then on the command line of the launch, which does not name the script.
 bool was_launched_by_fit(const rundir::RunRecord& record);
 
-/// Sets train.program of `record` to that of `spec` if fit() in a Python script launched the last attempt or this one, and
-/// the run is one of a Trainer. The Trainer's values are compared instead of the two commands, which always differ.
+/// Copies train.program from `spec` to `record` if fit() in a Python script launched the last attempt or this one, and
+/// the run belongs to a Trainer. The commands of two launches always differ, so only the Trainer's values are compared.
 void accept_program_of_fit(rundir::RunRecord& record, const config::RunSpec& spec);
 
 /// Returns whether the run of `record` has finished with the values of `spec`. Returns false if the run has not finished,

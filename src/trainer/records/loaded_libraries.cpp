@@ -138,9 +138,9 @@ std::string build_of_library(const std::string& path, const std::string& root) {
 
 namespace {
 
-/// Returns those libraries in /proc/PID/maps of this process and of its programs, by process. Below this process, only the
-/// first process with such libraries counts on each path of the process tree: a program that was started by a shell, but
-/// not the commands that the program has started.
+/// Returns, for each process, the known libraries that it has loaded according to /proc/PID/maps. The processes are
+/// this process and the programs that it has started. On each path of the process tree, only the first process with
+/// known libraries counts: a program that was started by a shell, but not the commands that the program has started.
 std::map<pid_t, std::map<std::string, std::string>> libraries_of_programs() {
   std::map<pid_t, std::map<std::string, std::string>> found;
   std::set<pid_t> ended;  // processes whose children are left out

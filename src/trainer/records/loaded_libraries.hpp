@@ -9,13 +9,13 @@ namespace trainrt::trainer {
 /// and the identifier of its build: "libopenblasp-r0.3.21.so (build 0b35d7e1c0ad)".
 using Libraries = std::map<std::string, std::string>;
 
-/// Returns those libraries of this process and of the programs that it has started on which the bits of results may depend:
-/// BLAS, OpenMP, mathematical functions, frameworks, CUDA, NCCL. Commands that a program has started are left out. Only
-/// libraries that are loaded already are found.
+/// Returns the libraries on which the bits of results may depend, and which this process or a program that it has
+/// started has loaded: BLAS, OpenMP, mathematical functions, frameworks, CUDA, NCCL. Commands that a program has
+/// started are left out. Libraries that are loaded later are not found.
 Libraries loaded_libraries();
 
-/// Returns the paths of files in `maps`, the content of /proc/PID/maps, that are such libraries, each once, and the names
-/// of these libraries. Pure function.
+/// Finds the libraries on which the bits of results may depend in `maps`, the content of /proc/PID/maps. Returns the
+/// name of each library ("OpenBLAS") by the path of its file. Pure function.
 std::map<std::string, std::string> libraries_in_maps(std::string_view maps);
 
 /// Returns a text that differs between builds of a library: the name of its file, and its GNU build ID or, without one, its

@@ -32,8 +32,8 @@ std::optional<rundir::AttemptRecord> newest_attempt(const std::string& run_dir) 
   return std::move(attempts.back());
 }
 
-/// Returns the facts that `text`, a JSON object of a checkpoint, contains; nothing if it is empty or invalid, as that of
-/// another version of trainrt may be.
+/// Returns the facts in `text`, a JSON object of a checkpoint. Returns nothing if `text` is empty, or is invalid
+/// because another version of trainrt wrote it.
 std::optional<rundir::BitFacts> facts_in(const std::string& text) try {
   if (text.empty()) return std::nullopt;
   return rundir::bit_facts_from(nlohmann::ordered_json::parse(text));
@@ -52,8 +52,8 @@ std::optional<EarlierBits> earlier_bits(const std::string& run_dir) {
   return EarlierBits{fmt::format("attempt {}", last->number), last->ranks, last->bits};
 }
 
-/// Logs a warning that names the differences to the facts of `from`, or throws UsageError if the config requires the same
-/// bits. Does nothing if there are none.
+/// Logs a warning that names the differences to the facts of `from`, or throws UsageError if the config requires the
+/// same bits. Does nothing if there are no differences.
 void report_differences(const config::RunSpec& spec, const std::string& from, const std::vector<std::string>& changed) {
   if (changed.empty()) return;
   const auto text = fmt::format("bits may differ from those of {}: {}", from, fmt::join(changed, "; "));

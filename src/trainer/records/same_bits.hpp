@@ -15,7 +15,7 @@ namespace trainrt::trainer {
 /// The memory that the ranks of an earlier attempt used.
 struct RecordedMemory {
   int attempt = 0;                  ///< number of the attempt; 0: no attempt has recorded its memory
-  std::vector<std::int64_t> peaks;  ///< maximum bytes of memory of each rank; unknown ones have the maximum of the others
+  std::vector<std::int64_t> peaks;  ///< peak memory of each rank, bytes; if unknown, the maximum of the other ranks
   std::int64_t max_peak = 0;        ///< maximum of `peaks`
   int max_per_node = 0;             ///< maximum number of ranks on a node
 };
@@ -23,19 +23,18 @@ struct RecordedMemory {
 /// Returns the memory that the ranks of the newest attempt with such records used.
 RecordedMemory recorded_memory(const std::string& run_dir);
 
-/// Checks on rank 0, before an attempt begins, whether its results will have the bits that the run would have had without
-/// the restart, and whether the ranks fit on their nodes. `hosts` are the node names by rank.
-/// - Logs a warning if facts (rundir::BitFacts) differ from those of the newest checkpoint or, if there is none, of the
-///   last attempt. Throws UsageError instead if config key scaling.require_same_bits is true; then also if the number of
-///   ranks differs.
-/// - With scaling.on_resize = same_bits, throws UsageError if there are fewer CPUs than scaling.min_workers, or if a node
-///   has less memory than its ranks used in an earlier attempt with fewer ranks per node; logs a warning instead if
-///   same_bits is only the default. Logs how many workers share how many CPUs if the config sets
-///   this value, or if there are more workers than CPUs.
+/// Checks on rank 0, before an attempt begins, whether the attempt's results will have the bits that the run would have
+/// had without the restart, and whether the ranks fit on their nodes. `hosts` are the node names by rank.
+/// - Compares facts (rundir::BitFacts) with those of the newest checkpoint or, without a checkpoint, of the last
+///   attempt. If facts differ, logs a warning. With config key scaling.require_same_bits = true, throws UsageError
+///   instead; then also if the number of ranks differs.
+/// - With scaling.on_resize = same_bits, calls require_fit(). Then logs how many workers share how many CPUs, if the
+///   config sets same_bits or there are more workers than CPUs.
 void check_same_bits(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts);
 
-/// Throws UsageError if the ranks of a run with scaling.on_resize = same_bits have too few CPUs or too little memory, as
-/// check_same_bits() does. Logs a warning instead if same_bits is only the default.
+/// Checks the ranks of a run with scaling.on_resize = same_bits. Throws UsageError if there are fewer CPUs than
+/// scaling.min_workers. Also throws if a node has less memory than its ranks used in an earlier attempt with fewer
+/// ranks per node. Logs a warning instead of throwing if same_bits is only the default.
 void require_fit(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts);
 
 /// The facts on which the bits of earlier results depend.

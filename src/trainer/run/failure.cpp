@@ -68,7 +68,8 @@ std::string blamed_node() try { throw; } catch (const comm::RankGone&) {
   return {};
 }
 
-/// Returns the mistake in the train function that the exception that is being handled is; no kind if it may be temporary.
+/// Returns the mistake that the exception that is being handled reports. The mistake has no kind if the failure may be
+/// temporary.
 Mistake mistake_in_flight() try { throw; } catch (const MistakeError& error) {
   return error.mistake;
 } catch (...) {

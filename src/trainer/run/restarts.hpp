@@ -22,7 +22,7 @@ class FailedTogether : public comm::AgreedError {
   /// Text that is equal for failures with the same error on all ranks; "" if it is not known that all ranks failed.
   std::string signature = {};
   bool is_permanent = false;  ///< all ranks have an error that a restart cannot fix, such as a missing module
-  std::string brief = {};     ///< the message without lines that the terminal has shown; "" if they are the same
+  std::string brief = {};     ///< the message without lines that the terminal has shown; "": the complete message
   bool is_early = false;      ///< the run failed before its first step or report; the trainer sets it
 };
 
@@ -65,7 +65,7 @@ class Restarts {
   Communicator& communicator_;
   RankZero rank_zero_;
   int failures_;
-  bool may_have_trained_ = false;  ///< an attempt failed that was not early
+  bool may_have_trained_ = false;  ///< a failure was not early (FailedTogether::is_early)
   std::string last_signature_;     ///< FailedTogether::signature of the last failure
   int own_failures_ = 0;           ///< failures of this process since its last attempt with a copy of the State in memory
   bool is_watched_ = false;        ///< whether the parent process also counts failures, and logs when the limit is reached

@@ -30,8 +30,9 @@ void capture_output(std::optional<OutputCapture>& output, const TrainCall& funct
   output.emplace(output_targets(attempt.spec.run.shown_output, attempt.spec.run_dir, rank), title);
 }
 
-/// Waits for unfinished work of a failed attempt. The next attempt can then start in the same processes. Sets
-/// `failure.is_early` to the same value on all ranks, whose clocks may differ: it is true if it was true on all of them.
+/// Waits for unfinished work of a failed attempt, so that the next attempt can start in the same processes. The clocks
+/// of the ranks may differ: `failure.is_early` becomes true on all ranks if it was true on all of them, otherwise
+/// false.
 void settle_after(FailedTogether& failure, const RunningAttempt& attempt, Session& session, launch::Launch& launch) try {
   session.settle();
   failure.is_early = session.communicator().all_reduced(failure.is_early ? 1 : 0, Op::min) != 0;  // on all ranks
@@ -42,8 +43,8 @@ void settle_after(FailedTogether& failure, const RunningAttempt& attempt, Sessio
   fail_all_ranks(attempt, session, launch, Error(text), text);
 }
 
-/// Maximum time in seconds from the start to an early failure. By then, a program that does not report its progress may
-/// have trained.
+/// Maximum time in seconds from the start to an early failure. After a longer time, a program that does not report its
+/// progress may have trained.
 constexpr double max_early_s = 60;
 
 RunInfo run_info(const RunningAttempt& attempt, const World& world) {

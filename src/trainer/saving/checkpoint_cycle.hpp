@@ -95,9 +95,9 @@ class CheckpointCycle {
   void outdate() { saved_ = {}; }
   /// Returns the newest committed checkpoint, or else the checkpoint of begin_from(). All ranks return the same checkpoint.
   const std::optional<CommittedCheckpoint>& newest_committed() const { return newest_; }
-  /// Returns whether the last save failed because the storage is full.
   /// Returns the error of the last failed save; "" if all saves succeeded.
   const std::string& last_error() const { return last_error_; }
+  /// Returns whether the last save failed because the storage is full.
   bool is_storage_full() const { return failed_in_a_row_ > 0 && is_full_; }
   bool is_in_flight() const { return saver_.in_flight(); }
   /// Returns words for messages that describe the newest checkpoint of the run: "its last checkpoint, of step 12".

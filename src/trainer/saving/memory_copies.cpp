@@ -26,14 +26,16 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double max_share = 0.015;  // of the time, for copies; with the slower steps after copies, about 2 %
+constexpr double max_share = 0.015;  // maximum share of the time for copies; about 2 % with the slower steps after a copy
 
-/// Returns the maximum size of all copies. Copies of an earlier attempt may already use the memory that is not free.
+/// Returns the maximum size of all copies, in bytes. The default is not a share of the free memory, since copies of an
+/// earlier attempt may already use memory.
 std::uint64_t max_bytes(const config::RunSpec& spec) {
   return spec.failure.memory_bytes > 0 ? spec.failure.memory_bytes : memory_limit() / 2;
 }
 
-/// Returns whether `file` is a memfd with the name that the starting process gives it. The ranks may truncate the file.
+/// Returns whether `file` is the memfd that the starting process has created, according to its name. Any other file
+/// must not be used, since the ranks may truncate the file.
 bool is_file_for_copies(int file) {
   std::error_code none;
   const auto target = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", file), none).string();
@@ -118,7 +120,7 @@ void MemoryCopies::copy(const State& state, const checkpoint::CopyNote& note) {
   if (!open(state)) return;
   copies_->newest();
   was_opened_again_ = true;
-  due_at_ = point_ + 1;  // on all ranks, since all ranks know that the copy of one of them is not complete
+  due_at_ = point_ + 1;  // the same on all ranks, since all ranks know that a copy is incomplete
 }
 
 /// Determines when the next copy is due, after a copy that took `copy_s` seconds on this rank. All ranks use the longest

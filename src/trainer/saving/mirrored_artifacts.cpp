@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* artifacts = "artifacts";
 
-/// Returns whether a program is still writing the file: ".NAME." and 16 hexadecimal digits, as _new_file.py of the Python
-/// package names a file until it is complete.
+/// Returns whether a program is still writing the file. Until a file is complete, _new_file.py of the Python package
+/// names it ".NAME." followed by 16 hexadecimal digits.
 bool is_unfinished(std::string_view name) {
   constexpr std::size_t digits = 16;
   if (!name.starts_with('.') || name.size() < digits + 3 || name[name.size() - digits - 1] != '.') return false;

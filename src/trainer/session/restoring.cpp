@@ -77,7 +77,7 @@ void log_started_from(const checkpoint::PartialResult& partial, std::int64_t ste
         fmt::format("the checkpoint has entries that the State lacks; they are not loaded: {}", join(partial.unused)));
 }
 
-/// Returns the text of the newest valid manifest of a checkpoint; "" if there is none.
+/// Returns the text of the newest valid manifest of the checkpoints `numbers`; "" if no manifest is valid.
 std::string newest_manifest(const std::string& run_dir, const std::vector<std::int64_t>& numbers) {
   for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
     const auto read = checkpoint::read_candidate({run_dir + "/" + checkpoint::directory_name(*number), *number});

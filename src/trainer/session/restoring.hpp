@@ -25,7 +25,7 @@ struct Restored {
   bool is_from_copy = false;              ///< the state is that of a copy in memory, which is newer than `checkpoint`
   std::vector<std::int64_t> damaged;      ///< numbers of this run's checkpoints that were found damaged
   std::map<std::string, double> metrics;  ///< numbers of the last report before a checkpoint of this run
-  std::string bits;        ///< checkpoint::Meta::bits of the loaded checkpoint of this run, if all its ranks run
+  std::string bits;        ///< checkpoint::Meta::bits of `checkpoint`; "" if another run or number of ranks saved it
   double iteration_s = 0;  ///< duration so far of the iteration that the checkpoint interrupted
   /// Run directory of another run, with the reports that precede those of this run; "" if this run begins at iteration 1.
   std::string reports_of;

@@ -68,7 +68,8 @@ constexpr std::array bit_variables = {"ATEN_CPU_CAPABILITY",
                                       "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
                                       "XLA_FLAGS"};
 
-/// Returns the words of `value` without those by which XLA_FLAGS makes XLA write files, since they do not change results.
+/// Returns `value`, the value of XLA_FLAGS, without the options that make XLA write files. These options do not change
+/// results.
 std::string without_dumps(const std::string& value) {
   if (value.find("--xla_dump") == std::string::npos) return value;
   std::istringstream words(value);
@@ -114,7 +115,7 @@ int leading_number(const std::string& text) {
   return static_cast<int>(std::clamp<std::int64_t>(number.value_or(0), 0, std::numeric_limits<int>::max()));
 }
 
-/// Returns the value of OMP_NUM_THREADS, the first one of a list; 0 if it is not set or invalid.
+/// Returns the value of OMP_NUM_THREADS, or the first number if the value is a list; 0 if it is not set or invalid.
 int threads_of_environment() { return leading_number(Environment::of_process().text(threads_variable).value_or("")); }
 
 int cpus_in(const std::string& affinity) { return static_cast<int>(std::ranges::count(affinity, '1')); }
@@ -125,8 +126,8 @@ rundir::RankTexts recorded_threads(const std::string& run_dir, int ranks) {
   return attempts.empty() || attempts.back().ranks != ranks ? rundir::RankTexts() : attempts.back().bits.threads;
 }
 
-/// Restricts this thread to its block of the CPUs that the ranks of its node share, if there are more of these ranks than
-/// CPUs. The block has `threads` CPUs, because libraries may start fewer threads on fewer CPUs.
+/// Restricts this thread to its block of CPUs if the ranks of its node share fewer CPUs than there are ranks. The block
+/// has `threads` CPUs, because libraries may start fewer threads on fewer CPUs.
 void bind_to_block(const RankResources& resources, int rank, int threads) {
   const auto& mine = resources.ranks[static_cast<std::size_t>(rank)];
   const auto shares_with = [&](const RankResources::OfRank& other) {

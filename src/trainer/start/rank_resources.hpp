@@ -40,14 +40,15 @@ rundir::BitFacts bit_facts_of(const RankResources& resources);
 /// Returns a description of how many workers share how many CPUs: "4 workers on 2 CPUs of 1 node (2 workers per CPU)".
 std::string sharing_in_words(int workers, int cpus, int nodes);
 
-/// For a run with a fixed number of workers (scaling.on_resize = same_bits), sets OMP_NUM_THREADS of this process and its
-/// programs to the number of threads in the earlier attempts of the run in `run_dir`. In the first attempt, sets it to the
-/// number of CPUs for this rank, unless the variable is set already. If same_bits is only the default, a variable that is
-/// set keeps its value in all attempts.
+/// For a run with a fixed number of workers (scaling.on_resize = same_bits), sets OMP_NUM_THREADS of this process and
+/// its programs:
+/// - In the first attempt of the run: to the number of CPUs for this rank, unless the variable is set already.
+/// - In later attempts: to the number of threads that earlier attempts of the run in `run_dir` used. If same_bits is
+///   only the default, a variable that is set already keeps its value.
 ///
-/// If a node has more ranks than CPUs, also binds this thread to its share of the CPUs: a block of consecutive CPUs, at
-/// as many as the rank has threads, if all blocks get equally many ranks. Blocks follow the order of the ranks. Must be
-/// called before programs are started. Collective.
+/// If more ranks than CPUs share a set of CPUs, also binds this thread to a block of consecutive CPUs, as many as the
+/// rank has threads. Blocks follow the order of the ranks. Threads are not bound if the blocks would have different
+/// numbers of ranks (block_of_cpus()). Must be called before programs are started. Collective.
 void fix_threads(const config::RunSpec& spec, const std::string& run_dir, const World& world, Communicator& communicator);
 
 }  // namespace trainrt::trainer

@@ -42,7 +42,7 @@ ExitCode abort_with_code(ExitCode code, launch::Launch& launch) {
   return code;
 }
 
-/// Returns "train.ini:4: scaling.num_workers = 3", or for a number that the program sets "the program sets
+/// Returns "train.ini:4: scaling.num_workers = 3" or, if the program sets the number, "the program sets
 /// scaling.num_workers = 3".
 std::string requested_workers(const config::RunSpec& spec) {
   const auto* given = spec.given.find("scaling.num_workers");

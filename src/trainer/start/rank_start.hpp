@@ -48,9 +48,9 @@ void share_default_name(LoadedConfig& config, Communicator& communicator);
 
 /// Throws AgreedError on all ranks if any rank has no config, or if `check` throws on any rank. Collective.
 void agree_on_config(const LoadedConfig& config, Communicator& communicator, const std::function<void()>& check);
-/// Calls agree_on_config(), then assigns GPUs to the ranks and replaces `communicator` by a communicator that can reduce
-/// GPU memory. A watchdog ends the job step if this function takes too long. Must be called before any directory is
-/// created. Collective.
+/// Calls agree_on_config(). Then assigns GPUs to the ranks, and replaces `communicator` by one that can also reduce
+/// tensors in GPU memory. A watchdog ends the job step if this function takes too long. Must be called before any
+/// directory is created. Collective.
 void agree_on_start(const LoadedConfig& config, launch::Launch& launch, std::unique_ptr<Communicator>& communicator,
                     const std::function<void()>& check);
 

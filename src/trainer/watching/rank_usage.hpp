@@ -19,7 +19,8 @@ class RankUsage {
   /// on, and memory_warning() checks the node's memory.
   RankUsage(double since_s, bool is_first_of_node);
   /// Starts to measure the GPUs of `gpus`, which is nullptr if no GPUs can be measured. Must be called before the first
-  /// sample(), on the thread that calls sample(), since NVML may take seconds.
+  /// sample(), on the thread that calls sample(): the start of NVML may take seconds, for which the train thread must
+  /// not wait.
   void set_gpus(std::unique_ptr<device::GpuMeter> gpus);
   /// Sets the members of `status` that describe CPU time, memory, storage, GPUs and energy.
   void sample(rundir::RankStatus& status);

@@ -25,7 +25,7 @@ constexpr std::uint64_t donors = 2, values = 3;  ///< numbers of two independent
 
 using Scores = std::map<std::uint64_t, double>;  ///< by trial
 
-/// The parts that do not depend on whether trials wait for each other.
+/// The parts of the scheduler that do not depend on whether trials wait for each other.
 class Pbt : public Scheduler {
  public:
   Pbt(const Options& options, std::uint64_t seed)

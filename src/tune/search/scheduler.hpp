@@ -69,8 +69,8 @@ class Scheduler {
   virtual std::optional<std::int64_t> max_reports() const { return std::nullopt; }
   /// Returns whether the scheduler pauses a trial at a report while another trial waits for resources.
   virtual bool takes_turns() const { return false; }
-  /// Returns whether a clone continues from a checkpoint that its donor saved not after the compared report, if the donor
-  /// still has one. Otherwise it continues from the donor's newest checkpoint.
+  /// Returns whether a clone continues from the newest checkpoint that its donor saved up to the compared report, if
+  /// the donor still has such a checkpoint. Otherwise the clone continues from the donor's newest checkpoint.
   virtual bool clones_from_compared_report() const { return false; }
   /// Returns the values of a clone. They are computed from the values of its donor; only the dimensions `mutated`
   /// change. Pure function.

@@ -15,8 +15,8 @@ namespace trainrt::tune {
 /// Values that a trial sets, by config key ("loop.lr").
 using Params = std::map<std::string, std::string>;
 
-/// Numbers from `low` to `high`: real numbers, or integers below `high` if `is_whole`. If `step` is above 0, only its
-/// multiples; for integers, `low` is one.
+/// Numbers from `low` to `high`: real numbers, or integers below `high` if `is_whole`. If `step` is above 0, only
+/// multiples of `step`; for integers, `low` is then a multiple of `step`.
 struct Interval {
   double low = 0, high = 0, step = 0;
   bool is_log = false, is_whole = false;

@@ -33,8 +33,8 @@ struct RankRow {
 struct RankTimes {
   std::vector<Interval> intervals;
   std::vector<float> median_us;  ///< by interval: median time of the ranks
-  std::vector<RankRow>
-      rows;  ///< a row per rank; of many ranks, a row for each of the slowest, then rows for groups of all ranks
+  /// A row per rank. If there are many ranks: a row for each of the slowest ranks, then rows for groups of all ranks.
+  std::vector<RankRow> rows;
   std::size_t ranks = 0;  ///< maximum number of ranks in an attempt
 };
 

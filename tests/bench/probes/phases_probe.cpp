@@ -45,9 +45,9 @@ double clocks_of_a_step() {
   return 2 * calls * (monotonic_seconds() - began_s) / tries;
 }
 
-/// Returns the cost in seconds per step of 1 ms: the median of end_step(), because other programs interrupt some calls,
-/// plus the share of the calls that end a window (one in half a second; also their median), on the rank that waits less for
-/// the other.
+/// Returns the cost in seconds of timing a step of 1 ms, on the rank that waits less for the other rank. The cost is
+/// the median time of end_step(), plus the share of the calls that end a window, of which there is one in half a
+/// second. Medians are used because other programs interrupt some calls.
 double cost_of_a_step(int steps) {
   constexpr double step_s = 0.001, window_s = 0.5, ends_window_s = 5e-6;
   std::mutex mutex;

@@ -15,7 +15,8 @@ int main(int count, char** words) {
     std::fprintf(stderr, "usage: scale_probe RANKS TENSORS FOLDER\n");
     return 64;
   }
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);  // without huge pages, of which each of the thousands of stacks would take one
+  // Disables huge pages; otherwise each of the thousands of thread stacks would take one.
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   const int ranks = std::atoi(words[1]);
   try {
     for (const auto& [name, operation] : trainrt::test::ScaleRun(ranks, {std::atoi(words[2]), 4}, words[3]).measure()) {

@@ -13,7 +13,7 @@ from torch import nn
 
 PACKAGE, EPOCHS, STORAGE, BEGAN = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
 FOLDER = Path("/usr/share/datasets/fashion-mnist")
-BATCH = 32  # of all workers
+BATCH = 32  # samples per step of all workers together
 
 
 def data():

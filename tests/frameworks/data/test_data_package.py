@@ -481,7 +481,7 @@ def each_iteration_over_batches_is_an_epoch():
     for epoch in epochs:
         equal(sorted(epoch), list(range(6)), "samples of an epoch")
     check(len(set(map(tuple, epochs))) > 1, "all epochs have the same order")
-    for _ in batches:  # left before its end
+    for _ in batches:  # the loop ends before the epoch does
         break
     equal(sum(len(batch["id"]) for batch in batches), 6, "samples of the epoch after an unfinished one")
 
@@ -494,7 +494,7 @@ def an_abandoned_epoch_ends_before_the_next_one_begins():
     next(walk)
     link, sent = iterator._link, []
     ask, link.ask = link.ask, lambda op, **fields: (_ for _ in ()).throw(RuntimeError("busy"))
-    del walk  # as the garbage collector does
+    del walk  # as the garbage collector may do while the link is busy
     link.ask = lambda op, **fields: (sent.append(op), ask(op, **fields))[1]
     equal(len(next(iter(iterator.iter_batches(batch_size=3)))["id"]), 3, "samples")
     check(sent.index("data_end") < sent.index("data_begin"), f"the order of messages is {sent}")

@@ -93,7 +93,7 @@ def images_have_the_values_that_pillow_decodes():
         for values, path in zip(found, paths):
             compare(values, path, Image.open(path).convert(mode), mode)
     for values, path in zip(column(data.read_images(folder, mode="L"), "image"), paths):
-        if path.suffix != ".jpg" or path.name == "gray.jpg":  # the gray of a coloured JPEG is its luma
+        if path.suffix != ".jpg" or path.name == "gray.jpg":  # the gray value of a coloured JPEG is its luma, and not computed from RGB
             compare(values, path, Image.open(path).convert("L"), "L")
 
 
@@ -243,8 +243,8 @@ def a_run_over_images_that_is_stopped_at_each_step_ends_with_the_same_sum():
 @test
 def a_rotated_hue_agrees_with_the_standard_library():
     import colorsys
-    images = numpy.random.default_rng(3).integers(0, 256, (24, 8, 8, 3), dtype="u1")  # enough for angles of both signs
-    images[:, 0, 0] = (200, 40, 90)  # determines the angle
+    images = numpy.random.default_rng(3).integers(0, 256, (24, 8, 8, 3), dtype="u1")  # 24 images, so that angles of both signs occur
+    images[:, 0, 0] = (200, 40, 90)  # the pixel from which the test computes the angle
     images[:, 0, 1] = (77, 77, 77)
     for given, scale in ((images, 255), ((images / 255).astype("f4"), 1)):
         turned = column(data.from_numpy({"image": given}).options(color_jitter="image: 0 0 0 0.4"), "image") * (255 / scale)

@@ -186,7 +186,7 @@ def after_a_kill_at_any_batch_each_remaining_sample_comes_once_with_the_same_num
     check("DONE" in done.out, "the run did not finish", done)
     expected = seen(whole, 0)
     equal(len(expected), 48, "samples of an undisturbed run")
-    for ranks, kill_at in ((1, 1), (2, 5), (3, 6)):  # 6: all batches were taken, but the epoch has not ended
+    for ranks, kill_at in ((1, 1), (2, 5), (3, 6)):  # at 6, all batches were taken, but the epoch has not ended
         first, second = {"part": 0, "kill_at": kill_at}, {"part": 1}
         script = job(first)
         check("FAILED" in script.run(env={"RANKS": 2}).out, "the run was not killed")

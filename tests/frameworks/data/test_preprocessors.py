@@ -718,7 +718,7 @@ def equal_quantiles_make_all_values_zero():
 # ---- the table of preprocessors in C++ --------------------------------------------------------------------------------------------------------
 
 def table():
-    """{preprocessor: (help, {argument: (help, valid values and default)})} as `trainrt list all` prints the table of C++."""
+    """Returns the table of C++, as `trainrt list all` prints it: {preprocessor: (help, {argument: (help, valid values and default)})}."""
     found, rows = {}, None
     for line in run([TRAINRT, "list", "all"]).out.splitlines():
         if head := re.fullmatch(r"preprocessor (\w+): (.*)", line):
@@ -732,7 +732,7 @@ def table():
 
 
 def shown_default(facts):
-    """The Python default of an argument from its row: "...; default: true"."""
+    """Returns the Python default of an argument from its row, which ends, for example, with "; default: true"."""
     if facts.endswith("; required"):
         return inspect.Parameter.empty
     text = facts.split("; default: ")[1]

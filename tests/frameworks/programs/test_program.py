@@ -195,7 +195,7 @@ def a_checkpoint_holds_the_tensors_values_and_files_of_all_ranks():
 
 @test
 def arrays_of_every_type_come_back_as_they_were():
-    """NumPy and array.array; torch tensors on the CPU, in memory and of torch's own types; scalars, empty arrays, and values that JSON lacks."""
+    """Tests NumPy arrays, array.array, and torch tensors, also of types that NumPy lacks; scalars, empty arrays, and values that JSON lacks."""
     text = """
 import array, math, torch
 tensors = {

@@ -47,7 +47,7 @@ def stopped(job, text, code=STOPPED):
 
 
 def starts(folder, ranks=2):
-    """The number of times that the program of each rank was started."""
+    """Returns how often the program of each rank was started."""
     return len((folder / "starts").read_text().splitlines()) // ranks
 
 

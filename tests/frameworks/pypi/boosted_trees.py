@@ -6,7 +6,7 @@ from harness import check, equal
 
 XGBOOST = Framework("trainrt_train_xgboost", "", *TORCH, "xgboost-cpu")
 LIGHTGBM = Framework("trainrt_train_lightgbm", "", *TORCH, "lightgbm")
-# Whether the first tree covers that many of the 1001 rows; XGBoost samples half of them.
+# Functions that return whether the first tree covers the rows of all ranks: all 1001 rows, or the half of them that XGBoost samples.
 COVERS = {XGBOOST.name: lambda cover: 400 < cover < 600, LIGHTGBM.name: lambda cover: cover == 1001}
 _quiet = {}  # digest of an undisturbed run
 

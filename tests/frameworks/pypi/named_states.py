@@ -87,7 +87,7 @@ def rank_killed(framework):
 
 
 def other_ranks(framework):
-    """3 ranks load the shards of 2, and one rank those of 3, with the same bits after any stop."""
+    """3 ranks load the shards of 2 ranks, and one rank loads those of 3 ranks, with the same bits after any stop."""
     place, last = Place(framework), None
     for ranks, until in ((2, 9), (3, 15), (1, None)):
         job = place.start(ranks=ranks, options=["--scaling.on_resize=keep_batch"], **(PAUSE if until else {}))

@@ -265,7 +265,7 @@ def states_over_two_dimensions_of_a_mesh(_):
 
 
 def class_fsdp_continues_with_the_same_bits(_):
-    """A stop does not change the bits on as many ranks. Other numbers of ranks, and the unwrapped module, begin with the same bits."""
+    """With the same number of ranks, a stop does not change the bits. Other numbers of ranks, and the unwrapped module, begin with the same bits."""
     place = Place()
 
     def run(ranks, name, last, begins, backend="gloo"):

@@ -49,7 +49,7 @@ def worker_killed(framework):
 
 
 def steps_within_epochs(framework):
-    """Saves every four steps, of six per epoch. A rank is killed in the last step of the last epoch; the run continues after the fourth step."""
+    """Saves every four steps; an epoch has six. A rank is killed in the last step of the last epoch; the run continues after the fourth step."""
     quiet, job = _result(framework, "steps", EVERY=4)
     equal(quiet["metrics"]["_training_iteration"], 5 + 5, "reports", job)
     killed, job = _result(framework, "steps-killed", EVERY=4, KILL_AT=4)
@@ -58,7 +58,7 @@ def steps_within_epochs(framework):
 
 
 def fits_twice(framework):
-    """Calls fit() twice on launched ranks: the framework's setup serves both runs, or can be repeated."""
+    """Calls fit() twice on launched ranks. The framework's setup must serve both runs, or must be repeatable."""
     found, job = _results(framework, "twice", launcher=[TRAINRT, "-n", 2, "--"], FITS=2)
     equal([each["digest"] for each in found], 2 * [_quiet[framework.name]], "the weights of each run", job)
 

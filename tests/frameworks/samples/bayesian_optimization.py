@@ -1,5 +1,5 @@
 # ways: python3; limit: 90
-"""`BayesOptSearch`: the same seed gives the same trials; a stopped sweep continues with them; a choice is an error."""
+"""`BayesOptSearch`: the same seed gives the same trials; a stopped sweep continues with them; `tune.choice()` is an error."""
 from trainrt import tune
 from trainrt.tune import TuneConfig
 

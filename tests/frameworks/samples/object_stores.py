@@ -36,7 +36,8 @@ def check_run(name, **options):
     return result
 
 
-# 0.111, and 0.106 with another store than Amazon's. The keys are in a filesystem object below, and here in the environment of the launched ranks.
+# 0.111, and 0.106 with another store than Amazon's. Here the environment has the keys, and launched ranks inherit it. Below, a filesystem
+# object has the keys.
 if "TRAINRT_FD" not in os.environ:
     os.environ.update({"AWS_ACCESS_KEY_ID": store.key, "AWS_SECRET_ACCESS_KEY": store.secret})
     result = check_run("url", storage_path=f"s3://bucket-name/sub-path/?endpoint_override={store.url}", sync_config=train.SyncConfig(sync_artifacts=True))

@@ -12,7 +12,7 @@ from trainrt.train import Checkpoint, DataParallelTrainer, ScalingConfig
 
 trainrt.data.DataContext.get_current().execution_options.preserve_order = True
 
-table = pathlib.Path(tempfile.gettempdir()) / "trainrt-sample-tumors.csv"  # equal on all ranks
+table = pathlib.Path(tempfile.gettempdir()) / "trainrt-sample-tumors.csv"  # the same path on all ranks
 rows = [f"{number},{number % 7},{number % 2}" for number in range(40)]
 temporary = tempfile.NamedTemporaryFile("w", dir=table.parent, delete=False)
 with temporary:

@@ -1,12 +1,12 @@
 # make test
-"""The Trainer of Ray Train 1.x: values of all ranks, reports by callbacks and iterators, checkpoints, as values and with a strategy."""
+"""The Trainer of Ray Train 1.x: values of all ranks, reports by callbacks and iterators, checkpoints as values, checkpoints with a strategy."""
 import json
 import os
 
 from trainrt import train
 from trainrt.train import BackendConfig, CheckpointStrategy, JsonLoggerCallback, Trainer, TrainingCallback
 
-calls_callbacks = os.environ.get("RANK", "0") == "0"  # in the script, or on rank 0
+calls_callbacks = os.environ.get("RANK", "0") == "0"  # callbacks run in the script, or on rank 0
 
 
 class Heard(TrainingCallback):

@@ -36,7 +36,7 @@ def batches_of(epoch):
 
 
 def made(keras):
-    """Has layers with random numbers and with moving averages, which must be in the checkpoint."""
+    """Returns a model whose layers have random numbers and moving averages, which must be in the checkpoint."""
     keras.utils.set_random_seed(1)
     layers = keras.layers
     dropout = [layers.Dropout(0.2)] if BACKEND != "keras2" else []

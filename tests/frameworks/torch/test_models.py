@@ -18,7 +18,7 @@ _data = None
 
 
 def write_windows(path, count):
-    """Each token depends on the token before; one in ten is random."""
+    """Writes windows of tokens. Each token depends on the token before; one in ten is random."""
     source = random.Random(count)
     tokens = []
     for _ in range(count):

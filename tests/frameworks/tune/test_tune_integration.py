@@ -28,7 +28,7 @@ def require(name):
 
 
 class Stub(types.ModuleType):
-    """Module all of whose names are empty classes."""
+    """A module in which every name is an empty class."""
 
     def __getattr__(self, name):
         return type(name, (), {})

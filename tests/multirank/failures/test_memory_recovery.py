@@ -156,7 +156,8 @@ def processes_that_wait_end_if_the_process_that_started_them_is_killed():
     config = linear_config(scratch(), "run", LOOP, DATA, {"every": "off"}, **MEMORY)
     job = start(config)
     waiting = wait_for_standbys(job)
-    kill(waiting, signal.SIGSTOP)  # the death of their parent sends them a signal; without it, the end of the pipe would end them
+    # Tests the signal that they get when their parent dies. While they are stopped, the end of their pipe cannot end them first.
+    kill(waiting, signal.SIGSTOP)
     kill([job.process.pid])
     kill(waiting, signal.SIGCONT)
     wait_until(lambda: not processes_with(job.token), 30, "all processes to end", job)

@@ -18,7 +18,7 @@ _folders = []
 
 
 def folder():
-    """The folder of the calls: with a config, its finished run, and a script."""
+    """Returns the folder in which the calls run. It contains a config, the finished run of this config, and a script."""
     if not _folders:
         path = scratch()
         (path / "train.ini").write_text(CONFIG)

@@ -268,7 +268,7 @@ def a_trial_that_no_restart_can_help_is_not_retried_until_max_failures_is_raised
 
 def empty(path):
     path.write_bytes(b"")
-    os.utime(path, (0, 0))  # an old modification time: no process seems to write the file
+    os.utime(path, (0, 0))  # an old modification time, so that no process seems to be writing the file
 
 
 def cut(path):

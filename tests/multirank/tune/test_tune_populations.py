@@ -41,7 +41,7 @@ def a_clone_is_a_link_and_not_a_copy():
     try:
         counts = [path.stat().st_nlink for path in links]
     except FileNotFoundError:
-        counts = [2]  # the trial has already continued, and the link is removed
+        counts = [2]  # the trial has already continued and removed the link
     check(all(count >= 2 for count in counts), f"link counts of the files of the checkpoint: {counts}", job)
     equal(job.wait(120), 0, "exit", job)
 

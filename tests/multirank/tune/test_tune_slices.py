@@ -54,7 +54,7 @@ def a_sweep_in_a_killed_step_can_be_continued_without_slices():
     wait_until(lambda: len(reported(config)) >= 2 or job.ended(), 30, "two trials to report", job)
     kill([min(owners(config))])
     check(job.wait(60) != 0, "the step was not killed", job)
-    check_exit(tune(config), 0)  # without slices
+    check_exit(tune(config), 0)  # this start has no slices
     trials = check_each_once(config, 6)
     most = max(trials, key=lambda trial: trial["attempts"])
     check(most["attempts"] > 1, "no trial was continued by another process")

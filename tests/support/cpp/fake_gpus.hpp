@@ -247,8 +247,7 @@ class FakeGpus : public device::Runtime {
     for (auto& queue : queues) device::wait_within(*FakeStream(*this, queue).record(), 30);
   }
 
-  // --- sums, in the order of the communicator's contract
-  // ----------------------------------------------------------------------
+  // --- sums, in the order of the communicator's contract ---
 
   template <class T>
   static T tree(const std::function<T(int)>& value, Op op, int first, int width, int ranks) {

@@ -3,17 +3,19 @@
 // TRAINRT_FAULTS = RULE[,RULE]...      RULE = FUNCTION:FAULT[:PATHPART[:AFTER[:COUNT]]]
 //   FUNCTION  open openat openat2 read pread write pwrite fsync fdatasync close rename renameat renameat2 link linkat mkdir
 //             mkdirat unlink unlinkat rmdir fallocate ftruncate flock stat lstat fstat fstatat access opendir readdir; a name
-//             includes its ...64 form, and "open", "rename", "link", "mkdir", "unlink", "lstat" for their ...at forms (and openat2, renameat2).
-//   FAULT     an errno by name (the call is not made, but a close is); EINTR: the thread's next try passes;
-//             short: half of the bytes; slow=MS: sleeps for MS milliseconds first; end: a readdir returns no more names.
-//   PATHPART  a part of the path (of the descriptor; either path of a rename), at its end if it ends with '$'; empty: any.
+//             includes its ...64 form. "open", "rename", "link", "mkdir", "unlink" and "lstat" include their ...at forms, and
+//             openat2 and renameat2.
+//   FAULT     the name of an errno: the call fails and is not made; only close() is made. After EINTR, the next try passes.
+//             short: transfers half of the bytes. slow=MS: sleeps for MS milliseconds first. end: a readdir returns no more names.
+//   PATHPART  a part of the path, or the end of the path if PATHPART ends with '$'; empty: any path. For a call on a descriptor,
+//             this is the path of the descriptor; for a rename, either of the two paths.
 //   AFTER     number of matching calls that pass first (0).  COUNT: number of calls that are hit then (all).
-//   pwrite:ENOSPC:shard-:3:1,fsync:slow=200
-// TRAINRT_COUNT_CALLS = FILE: when the process exits (not by _exit), FILE has a line "NAME COUNT" for each function; %p in
-// FILE is the pid.
+//   Example: pwrite:ENOSPC:shard-:3:1,fsync:slow=200
+// TRAINRT_COUNT_CALLS = FILE: when the process exits (not by _exit), it writes a line "NAME COUNT" for each function into
+// FILE; %p in FILE is the pid.
 // TRAINRT_COUNT_PATH: counts only calls with a path that contains it.
 //
-// An open with O_PATH is the lookup that every call by a path makes: it is not counted, and only rules for openat2 hit it.
+// An open with O_PATH only looks up a path for a later call. It is not counted, and only rules for openat2 hit it.
 // Calls inside the C library (fopen, std::fstream, getdents) are not seen. A rule that cannot be read ends the
 // process with 97.
 #define _GNU_SOURCE
@@ -168,7 +170,8 @@ static bool matches(const char *path, const char *part) {
   return all >= length - 1 && strncmp(path + all - (length - 1), part, length - 1) == 0;
 }
 
-// Returns the path relative to the descriptor, or the descriptor's own path without one.
+// Returns whether `part` matches the path of a call: `path`, relative to the directory `fd` if there is one, or the
+// path of `fd` if `path` is NULL.
 static bool one_contains(int fd, const char *path, const char *part) {
   if (fd < 0 || (path != NULL && path[0] == '/')) return path != NULL && matches(path, part);
   char link[64], target[2 * PATH_MAX];
@@ -232,7 +235,8 @@ static void *real(enum function function) {
   return address;
 }
 
-// INTERCEPT(ID, its struct call's fields after the function, result type, name, parameters, arguments)
+// INTERCEPT(ID, fields of struct call after `function`, result of a call that fails, result type, name, parameters,
+// arguments)
 #define INTERCEPT(id, call_fields, failure, type, name, parameters, arguments)        \
   type name parameters {                                                              \
     const struct call call = {.function = id, call_fields};                           \
@@ -274,7 +278,7 @@ long syscall(long number, ...) {
   for (int i = 0; i < 6; ++i) word[i] = va_arg(rest, long);
   va_end(rest);
   if (number == SYS_openat2) {
-    const unsigned long long flags = *(const unsigned long long *)word[2];  // of its struct open_how
+    const unsigned long long flags = *(const unsigned long long *)word[2];  // the first field of struct open_how
     const struct call call = {.function = OPENAT2, .fd = (int)word[0], .path = (const char *)word[1], .is_lookup = (flags & O_PATH) != 0};
     if (fault_of(&call) != 0) return -1;
   }

@@ -15,8 +15,8 @@ constexpr int at_step = 3;  // step of each attempt at which the trouble begins
 
 void pause_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// Returns whether this is the first rank on a node of the key at its step. The second node of "n2,n3" fails a few steps
-/// after the first.
+/// Returns whether this rank is the first rank of a node that the key names, and the node's step has come. The second
+/// node in "n2,n3" fails a few steps after the first node.
 bool is_here(trainrt::Context& ctx, const std::string& key, int steps_here) {
   const auto* node = std::getenv("SLURMD_NODENAME");
   const auto* local_rank = std::getenv("SLURM_LOCALID");

@@ -1,6 +1,6 @@
-// A train function that reads the field `images` (the first byte of sample n is n modulo 251; a text is '0' and n modulo 64
-// further characters), prints the memory that all ranks have allocated since the start, shared memory counted once, and on
-// request waits to be killed.
+// A train function that checks the field `images`: the first byte of sample n is n modulo 251, and a text is '0' and n
+// modulo 64 further characters. It prints the memory that all ranks have allocated since the start, with shared memory
+// counted once. On request it waits to be killed.
 #include <trainrt/trainrt.hpp>
 
 #include <chrono>
@@ -14,8 +14,8 @@ namespace {
 
 using namespace trainrt;
 
-/// Returns KiB of memory; a page that n processes share counts 1/n. Pages of files are left out: the share of a library's
-/// pages shrinks whenever another process with that library starts.
+/// Returns the memory of this process in KiB; a page that n processes share counts 1/n. Pages of files are left out,
+/// since the share of a library's pages shrinks whenever another process with that library starts.
 std::int64_t proportional_kib() {
   std::ifstream file("/proc/self/smaps_rollup");
   std::int64_t sum = 0, number = 0;

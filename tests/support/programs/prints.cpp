@@ -33,7 +33,7 @@ void print_in_every_way(const std::string& rank) {
   std::puts((rank + ": puts").c_str());
   std::cout << rank << ": cout" << '\n';
   put(1, rank + ": write\n");
-  std::cerr << rank + ": cerr\n";  // one write: standard output could come between two
+  std::cerr << rank + ": cerr\n";  // a single write; standard output could come between two writes
   std::fflush(nullptr);
   if (const auto child = fork(); child == 0) {
     std::cout << rank << ": child\n";

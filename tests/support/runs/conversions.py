@@ -52,7 +52,7 @@ def kill_once(is_time, job):
 def kill_after_first_note(output, *words, slow="pwrite:slow=50:.part", env=None):
     """Starts `convert` with `words`, which writes `output`, and kills it after its first note of finished parts, while the second note
 waits for its rename. The noted parts thus do not depend on the speed of the machine."""
-    second_note = f"rename:slow=600000:.{output.name}.part.json:2"  # the first two notes: no parts yet, and the first parts
+    second_note = f"rename:slow=600000:.{output.name}.part.json:2"  # skips two notes: one without parts, and that of the first parts
 
     def waits_for_its_name():
         return parts_noted(output) > 0 and any(output.parent.glob(f"*.{output.name}.part.json.tmp.*"))

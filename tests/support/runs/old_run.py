@@ -6,8 +6,8 @@ from pathlib import Path
 
 
 def grow_old(run_dir, checkpoint_count, attempt_count, go_on):
-    """Adds old checkpoints and attempts to the finished run in `run_dir`. `go_on()` must continue the run to another end. Afterwards the newest
-checkpoint is its own, and there are about `checkpoint_count` checkpoints, and at least `attempt_count` attempts."""
+    """Adds old checkpoints and attempts to the finished run in `run_dir`. `go_on()` must continue the run until it ends again. Afterwards the
+newest checkpoint is the one that go_on() has made. The run has about `checkpoint_count` checkpoints, and at least `attempt_count` attempts."""
     run_dir = Path(run_dir)
     newest = sorted(run_dir.glob("checkpoint_*"))[-1]
     # An existing number makes the number of the next checkpoint higher. This copy has a wrong number, so it is damaged and skipped.

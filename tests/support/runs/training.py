@@ -11,7 +11,7 @@ def write_idx(path, type_code, item, shape, data):
 
 
 def write_images(folder, part, count):
-    """Noise with two bright rows that identify the class, which a model learns in a few hundred steps."""
+    """Writes images of noise with two bright rows. The rows identify the class, so that a model learns it in a few hundred steps."""
     source = random.Random(count)
     labels = bytes(source.randrange(10) for _ in range(count))
     images = bytearray(source.randbytes(count * 784).translate(bytes(i // 2 for i in range(256))))

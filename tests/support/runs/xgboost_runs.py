@@ -28,7 +28,7 @@ CASES = {
     "margins_of_classes": ({"objective": "multi:softprob", "num_class": 3, "eval_metric": "mlogloss,merror"}, {"label": "c", "base_margin": "ms"}),
     "linear_margins": ({**BINARY, "booster": "gblinear", "updater": "coord_descent"}, {"matrix": "plain", "base_margin": "m"}),
 }
-# Cases that draw random numbers in each round, in which XGBoost's samplers start again.
+# Cases that draw random numbers in each round.
 DRAWING = {
     "rows": {**BINARY, "subsample": 0.6},
     "columns": {**BINARY, "colsample_bytree": 0.7, "colsample_bylevel": 0.8, "colsample_bynode": 0.7},
@@ -41,7 +41,7 @@ SIZES = {"train": 900, "valid": 300, "tiny": 2, "one_class": 100}
 
 
 def write_tables(folder):
-    """A table like HIGGS: informative columns with missing values, and columns for weights, classes, categories and queries."""
+    """Writes a table like HIGGS: informative columns with missing values, and columns for weights, classes, categories and queries."""
     import numpy as np
     source = np.random.default_rng(5)
     for name, count in SIZES.items():
@@ -112,7 +112,7 @@ class XgboostRuns:
         model, found, _ = self.own(params, loop, ranks)
         check(len(model) > 500 and model_of(config) == model, f"the model of {ranks} ranks is not that of the library's own Python", job)
         result, wanted = last_of(config), {name: values[-1] for name, values in found.items()}
-        if ranks > 1:  # Python's XGBoost 1.7 sums the same number over all workers and divides again
+        if ranks > 1:  # XGBoost 1.7 in Python averages the metric over all workers once more, which changes the last digit
             result, wanted = ({name: float(f"{value:.14g}") for name, value in metrics.items()} for metrics in (result, wanted))
         equal(result, wanted, "metrics", job)
 

@@ -75,7 +75,7 @@ class Browser:
             self.events.append(self._message(until))
 
     def open(self, path, dark=False, width=1280, height=900, scripts=True):
-        """A page that was loaded, with all charts drawn."""
+        """Loads a file and returns its page, with all charts drawn."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session, target)

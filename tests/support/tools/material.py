@@ -156,14 +156,14 @@ def sweep_config(path):
 
 
 def image_list(path):
-    """A list of images with labels, and its images in class folders next to it."""
+    """Writes a list of images with labels, and the images in class folders next to the list."""
     class_folders(path.parent / "pictures")
     images = sorted(image for image in (path.parent / "pictures").rglob("*") if image.is_file())
     path.write_text("".join(f"{image.relative_to(path.parent)},{number % 2}\n" for number, image in enumerate(images)))
 
 
 MAKERS = {".csv": csv, ".jsonl": jsonl, ".npy": npy, ".npz": npz, ".h5": h5, ".bin": tokens, ".db": sqlite, ".tar": tar, ".py": program, ".ini": config}
-NEEDED_BY = {".parquet": ".csv"}  # made by trainrt from the other file
+NEEDED_BY = {".parquet": ".csv"}  # trainrt makes the first from the second
 
 
 def concrete(path):

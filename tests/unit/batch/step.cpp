@@ -32,7 +32,7 @@ TEST_CASE("a step runs until it exits, and its last output is read") {
 }
 
 TEST_CASE("a signal that was ignored before the queue was created stays ignored") {
-  sigset_t blocked;  // by queues of earlier tests
+  sigset_t blocked;  // signals that queues of earlier tests have blocked
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGUSR2);
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
@@ -68,7 +68,8 @@ TEST_CASE("the death of a task is noticed after a long progress bar without line
                              "echo 'srun: error: n2: task 1: Killed' >&2; exit 137",
                          signals);
     CHECK(end.lines.dead().size() == 1);
-    CHECK((errors.text() == bars + "srun: error: n2: task 1: Killed\n"));  // too long to print
+    // The parentheses keep Catch2 from printing the long texts.
+    CHECK((errors.text() == bars + "srun: error: n2: task 1: Killed\n"));
   }
 }
 

@@ -286,7 +286,7 @@ TEST_CASE("num_to_keep keeps the best and the latest") {
   options.num_to_keep = 2;
   save_steps(run / "newest", 2, 1, 5, options);
   CHECK(names_in(run / "newest") == std::vector<std::string>{"checkpoint_000003", "checkpoint_000004"});
-  options.score_attribute = "score";  // last digit of the step
+  options.score_attribute = "score";  // the score is the last digit of the step
   save_steps(run / "best", 2, 7, 12, options);
   CHECK(names_in(run / "best") == std::vector<std::string>{"checkpoint_000001", "checkpoint_000002", "checkpoint_000005"});
   options.maximize = false;

@@ -84,7 +84,7 @@ TEST_CASE("missing, truncated and extended files are detected, and the older che
     INFO(file);
     for (const std::string how : {"missing", "truncated", "empty", "lengthened", "a directory"}) {
       INFO(how);
-      if (file == "state.h5" && how == "missing") continue;  // see combined_view.cpp
+      if (file == "state.h5" && how == "missing") continue;  // combined_view.cpp tests a missing view
       Scratch run;
       save_two(run.path());
       const auto path = run / ("checkpoint_000001/" + file);

@@ -151,7 +151,7 @@ TEST_CASE("replicas that differ are named with the differing ranks and the last 
     b.back() = rank == 0 ? -0.0F : 0.0F;  // equal to 0.0, but with other bits
     c[0] = rank < 2 ? 1.0F : 2.0F;
     say(look(check, communicator, 30));
-    say(check.compare_all(40).differing);  // not compared again
+    say(check.compare_all(40).differing);  // tensors that were found to differ are not compared again
     a[9] = static_cast<float>(rank == 2);
     say(check.compare_all(50).differing);
   });

@@ -165,7 +165,7 @@ TEST_CASE("a safetensors export keeps the rules of the format and has the exact 
   const auto data = bytes.substr(8 + length);
   CHECK(header["__metadata__"]["format"] == "pt");
   for (const auto& [key, text] : header["__metadata__"].items()) CHECK(text.is_string());
-  std::uint64_t end = 0;  // without gaps and overlaps, in the order of the header
+  std::uint64_t end = 0;  // the tensors follow each other without gaps or overlaps, in the order of the header
   for (const auto& [name, item] : header.items()) {
     if (name == "__metadata__") continue;
     CHECK(item["data_offsets"][0] == end);

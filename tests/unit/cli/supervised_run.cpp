@@ -126,7 +126,7 @@ TEST_CASE("the state of a run is not changed while an attempt of another start i
   CHECK(run.is_of_other_start());
   run.record_end(rundir::RunState::failed);
   CHECK(rundir::read_run_record(runs.run_dir())->state == rundir::RunState::running);
-  attempt.owner.pid_start_time = 1;  // the process has ended
+  attempt.owner.pid_start_time = 1;  // the pid now belongs to another process, so the owner has ended
   write_attempt();
   CHECK_FALSE(run.is_of_other_start());
   run.record_end(rundir::RunState::failed);

@@ -76,7 +76,7 @@ TEST_CASE("every available GPU backend keeps the contract if it is requested by 
     try {
       CHECK(findings_of(3, asking_for(std::string(backend->name), "1"), test::Sums::near, host_name) == "");
     } catch (const comm::BackendRefused& error) {
-      CHECK_THAT(error.what(), Contains("cannot be used: "));  // its library does not exist
+      CHECK_THAT(error.what(), Contains("cannot be used: "));  // the library of the backend does not exist
     }
   }
 }

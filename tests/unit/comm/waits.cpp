@@ -130,7 +130,7 @@ TEST_CASE("an exited rank is reported before the timeout") {
 
 namespace {
 
-/// Waits for a rank that exits. If `comes`, the rank joined just before.
+/// A wait for a rank that exits. If `comes` is true, the rank has joined the collective just before.
 class LastMoment : public comm::Awaited {
  public:
   bool ready() override { return came_; }
@@ -188,7 +188,7 @@ TEST_CASE("invalid arguments are refused before any rank waits, and the communic
     refusal(0, [&] { c.all_gather(values.data(), wrong, Buffer{values.data(), 4, DType::f32}, "parts"); });
     refusal(1, [&] { c.broadcast(Buffer{values.data(), 4, DType::f32}, 2); });
     refusal(2, [&] { c.all_reduce(Buffer{values.data(), 4, DType::f32, Device::cuda}, Op::sum); });
-    c.barrier();  // still works
+    c.barrier();  // the communicator still works
   });
   CHECK(errors == std::vector<std::string>{"", ""});
   for (const std::size_t rank : {0UL, 1UL}) {

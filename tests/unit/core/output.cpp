@@ -302,7 +302,7 @@ TEST_CASE("captured output is shown in order with the runtime's messages, which 
   using Stream = OutputCapture::Stream;
   const Scratch scratch;
   const StreamsInFiles streams(scratch);
-  for (const int attempt : {1, 2}) {  // the second reuses the descriptors of the first
+  for (const int attempt : {1, 2}) {  // the second attempt reuses the descriptors of the first
     const auto title = "attempt " + std::to_string(attempt);
     {
       const OutputCapture output({.log = scratch / "log", .terminal = OutputTargets::Terminal::bytes}, title);
@@ -326,7 +326,7 @@ TEST_CASE("captured output is shown in order with the runtime's messages, which 
     for (const auto& path : {streams.out.path, streams.error.path}) std::filesystem::resize_file(path, 0);
     for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) lseek(fd, 0, SEEK_SET);
     auto log = content_of(scratch / "log");
-    const auto of_errors = log.rfind("cerr\n");  // at any position: it comes by another pipe
+    const auto of_errors = log.rfind("cerr\n");  // standard error has its own pipe, so its line may be at any position
     REQUIRE(of_errors != std::string::npos);
     log.erase(of_errors, std::strlen("cerr\n"));
     CHECK_THAT(log, Contains(title) && Contains("printf\ncout\nwrite\n") && EndsWith("the end"));

@@ -43,7 +43,7 @@ bool end_waiting = false;
   asm volatile("" ::: "memory");
 }
 
-/// Returns the stack of a thread that runs `work`, as soon as it has entered it.
+/// Returns the stack of a thread that runs `work`, as soon as the thread has entered `function`.
 std::string stack_of_a_thread_in(void (*work)(), const std::string& function) {
   std::atomic<pid_t> id = 0;
   std::string text;

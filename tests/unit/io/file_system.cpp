@@ -59,7 +59,7 @@ TEST_CASE("a file system is recognized by its magic number") {
 
 TEST_CASE("the file system of a path is found, with its free space") {
   Scratch at;
-  // Other programs may change the free space between two reads: they are repeated until nothing changed meanwhile.
+  // Other programs may change the free space between two reads: the reads are repeated until nothing has changed.
   io::FileSystem here;
   std::uintmax_t before = 0, after = 1;
   for (int again = 0; again < 1000 && before != after; ++again) {

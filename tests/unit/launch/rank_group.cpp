@@ -204,7 +204,7 @@ TEST_CASE("the end of a standby waits at most about 1 s for a process that does 
     return;
   }
   std::atomic<bool> has_ended = false;
-  std::thread limit([&] {  // ends the debugger, and so a wait without limit
+  std::thread limit([&] {  // ends the debugger after 4 s, so that the test cannot wait forever
     for (int turn = 0; turn < 400 && !has_ended; ++turn) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     kill(tracer, SIGKILL);
   });

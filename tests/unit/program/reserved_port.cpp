@@ -67,7 +67,7 @@ TEST_CASE("a socket with SO_REUSEADDR can listen on a reserved port, with IPv4 a
     const auto server = listener(reserved.number(), true);
     REQUIRE(server);
     CHECK(connection_to(reserved.number()));
-    CHECK_FALSE(listener(reserved.number(), true));  // one at a time
+    CHECK_FALSE(listener(reserved.number(), true));  // only one socket at a time can listen on the port
   }
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;

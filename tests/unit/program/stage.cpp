@@ -162,7 +162,7 @@ TEST_CASE("a staged folder has the modes, times, links, names and empty files of
   CHECK(status_of(to / "empty/deep" / longest / longest / "\xc3\xa9.py").st_size == 3'000'000);
   CHECK((fs::read_symlink(to / "link") == "none" && fs::read_symlink(to / "python3") == "/usr/bin/python3"));
   CHECK_FALSE(fs::exists(fs::symlink_status(to / "pipe")));
-  CHECK((status_of(to / "empty").st_mode & 0777) == 0755);  // can be removed
+  CHECK((status_of(to / "empty").st_mode & 0777) == 0755);  // so that the folder can be removed
   CHECK(format_named("directory").identity(from) == format_named("directory").identity(from));
   const auto before = format_named("directory").identity(from);
   write(from / "none", "x");

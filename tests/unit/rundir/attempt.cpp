@@ -177,7 +177,7 @@ TEST_CASE("an invalid record is ignored, and its number is not used again") {
 
 TEST_CASE("the next attempt writes an end into the records of killed attempts") {
   RunFolder run;
-  leave_killed(run, 1, "", 0);  // its successor was killed before it wrote the end
+  leave_killed(run, 1, "", 0);  // the next attempt was killed before it wrote the end of this one
   leave_killed(run, 2, "", 0);
   Meter meter(monotonic_seconds());
   Attempt attempt(run.path(), 1, {"a"}, meter);
@@ -290,7 +290,7 @@ TEST_CASE("an attempt of a program is silent until its first API call, also if i
   CHECK(now().silent);
   meter.note_api_call();
   CHECK(comes_true([&] { return !now().silent; }));
-  CHECK(now().timing.steps_s == 0);  // it had not made its first step
+  CHECK(now().timing.steps_s == 0);  // the program had not made its first step
   meter.stepped(1);
   attempt.end("finished", 0, 1);
   CHECK_FALSE(now().silent);
@@ -386,7 +386,7 @@ TEST_CASE("the time until the first step can begin is start-up time") {
     Meter meter(monotonic_seconds() - 5);
     meter.train_function_began();
     tenth();
-    CHECK(meter.read().timing.steps_s == 0);  // it may still restore a State
+    CHECK(meter.read().timing.steps_s == 0);  // the train function may still restore a State
     meter.reported(1);
     CHECK(meter.read().timing.steps_s >= 0.1);
     CHECK(meter.read().timing.startup_s >= 5);

@@ -149,8 +149,8 @@ TEST_CASE("median ends a trial that is below the median of the others' means") {
   CHECK(stops(*median, {9, {1, 2}, 1.9}));
   CHECK_FALSE(stops(*median, {9, {1, 2}, 2.0}));
   median->observe({9, {1, 2}, 2.5});
-  CHECK_FALSE(stops(*median, {9, {1, 3}, -1}));  // its best counts
-  CHECK_FALSE(stops(*median, {1, {1, 4}, -1}));  // two others have come so far, and three are asked for
+  CHECK_FALSE(stops(*median, {9, {1, 3}, -1}));  // the best score of trial 9 counts
+  CHECK_FALSE(stops(*median, {1, {1, 4}, -1}));  // only two other trials have reached this report; three are required
 }
 
 TEST_CASE("invalid options of schedulers are errors") {

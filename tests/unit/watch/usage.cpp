@@ -113,7 +113,7 @@ TEST_CASE("energy is the sum of packages and their memory, also if a counter has
   rapl.add("intel-rapl:1", "psys", 9000);
   CHECK(meter.sample().value() == Approx(80e-6));
   rapl.add("intel-rapl:0", "package-0", 20);
-  CHECK(meter.sample().value() == Approx(150e-6));  // 50 to the end of its range, 20 from there
+  CHECK(meter.sample().value() == Approx(150e-6));  // 50 uJ to the end of the counter's range, and 20 uJ after it
 }
 
 TEST_CASE("without counters the energy is unknown, not 0") {

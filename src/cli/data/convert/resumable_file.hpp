@@ -13,9 +13,9 @@
 
 namespace trainrt::cli::datasets {
 
-/// An output file that gets its name only when it is complete, and that a later process can resume. Until then it is
-/// .NAME.part in the same folder. The file .NAME.part.json records its sources and how much of it is durable. Any
-/// thread may call write(); only one thread may call the other functions.
+/// An output file that a later process can resume. The file gets its final name NAME when it is complete; until then,
+/// its name is .NAME.part, in the same folder. The file .NAME.part.json records the sources of the output, and how much
+/// of the output is durable. Any thread may call write(); only one thread may call the other functions.
 class ResumableFile {
  public:
   /// Identifies the content of the file. A process may resume a file only with the same identity.

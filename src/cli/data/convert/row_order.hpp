@@ -34,7 +34,7 @@ class RowOrder {
 
   std::uint64_t rows() const { return source_->size(); }
   std::uint64_t parts() const { return parts_.size(); }
-  int max_threads() const { return max_threads_; }  ///< more threads in read() would take too much memory
+  int max_threads() const { return max_threads_; }  ///< maximum number of threads that call read(); limits the memory
   /// Returns the order for messages: "shuffled in blocks of 128 samples, 256 of them at a time".
   std::string description() const;
   /// Reads all samples into memory if they are shuffled without blocks. Must be called before the first read().

@@ -15,7 +15,7 @@ struct Inspection {
   std::vector<FieldStatistics> statistics;  ///< statistics of each field, of the first `scanned` samples
   std::uint64_t scanned = 0;
   ReadSamples first;                      ///< the first samples
-  std::uint64_t shown = 0, previews = 0;  ///< how many of them are shown as values, and as images
+  std::uint64_t shown = 0, previews = 0;  ///< numbers of samples of `first` that are shown as values, and as images
   ReadingFacts facts;
 };
 

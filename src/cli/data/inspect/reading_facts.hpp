@@ -11,7 +11,7 @@ namespace trainrt::cli::datasets {
 struct ReadingFacts {
   std::uint64_t samples = 0, files = 0, file_bytes = 0;
   std::uint64_t ranks = 1;
-  std::uint64_t samples_per_rank = 0;  ///< per epoch, with repeated samples that fill the last round
+  std::uint64_t samples_per_rank = 0;  ///< per epoch; some samples are repeated so that all ranks have the same number
   std::uint64_t sample_bytes = 0;      ///< approximate size of a sample in memory
   std::uint64_t memory = 0;            ///< the key memory
   std::uint64_t available = 0;         ///< available memory of this machine, in bytes

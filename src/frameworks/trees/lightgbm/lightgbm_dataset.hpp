@@ -31,8 +31,8 @@ struct LightgbmRun {
 /// are never completely in memory.
 class LightgbmDataset {
  public:
-  /// `reference` is the training dataset, because its bins are used. It is nullptr for the training dataset itself; all
-  /// ranks then compute bins together, from a sample of their rows that is drawn as by LightGBM. Collective.
+  /// `reference`: the training dataset; this dataset uses its bins. It is nullptr for the training dataset itself; all
+  /// ranks then compute the bins together, from a sample of their rows that is drawn as LightGBM draws it. Collective.
   LightgbmDataset(const LightgbmRun& run, const std::string& name, const LightgbmDataset* reference);
 
   const std::string& name() const { return name_; }

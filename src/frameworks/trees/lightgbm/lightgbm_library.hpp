@@ -22,8 +22,8 @@ class LightgbmLibrary {
   /// Loads the library, from the path in the key `library` of [lightgbm] if it is set. Throws UsageError if that fails.
   explicit LightgbmLibrary(const Context& ctx);
 
-  /// Throws an exception with the library's message if `code` is not 0: UsageError if the call used parameters from [loop]
-  /// (`takes_parameters`), otherwise Error.
+  /// Throws an exception with the library's message if `code` is not 0. `takes_parameters`: the call used parameters
+  /// from [loop]; the exception is then a UsageError, otherwise an Error.
   void check(int code, bool takes_parameters = false) const;
   const std::string& path() const { return library_.path(); }
 

@@ -13,16 +13,16 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The network of LightGBM in the thread that creates the object. It performs LightGBM's reduce-scatter and all-gather
-/// by a communicator.
+/// The network functions that LightGBM calls in the thread that creates the object. LightGBM's reduce-scatter and
+/// all-gather are performed by a communicator.
 ///
 /// LightGBM passes the reduction as a function on bytes. If the function adds numbers, the communicator's
 /// reduce-scatter is used instead, which adds along a fixed tree of ranks. Other functions are called in rank order.
 /// The bits of a result therefore do not depend on timing.
 ///
-/// If a collective throws an exception, the exception is stored, and another exception is thrown into LightGBM.
-/// LightGBM's C API converts that one to an error code. check() then throws the stored exception. Later collectives
-/// fail immediately.
+/// LightGBM's C API converts exceptions to error codes. If a collective throws an exception, this class therefore
+/// stores the exception, and LightGBM's call returns an error code. check() then throws the stored exception. Later
+/// collectives fail immediately.
 class LightgbmNetwork {
  public:
   using Reduce = void(const char* from, char* into, int value_bytes, std::int32_t bytes);
@@ -32,8 +32,9 @@ class LightgbmNetwork {
   ~LightgbmNetwork();
   LightgbmNetwork(const LightgbmNetwork&) = delete;
 
-  /// Does the same as LightgbmLibrary::check(), for a call that may have communicated. If an exception is stored,
-  /// throws it first.
+  /// Like LightgbmLibrary::check(), for a call of LightGBM that may have communicated. If an exception is stored,
+  /// throws the stored exception instead. `takes_parameters`: the call used parameters from [loop], so that an error of
+  /// LightGBM is a UsageError.
   void check(int code, bool takes_parameters = false) const;
 
   // Called by LightGBM.

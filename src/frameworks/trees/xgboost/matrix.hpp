@@ -23,8 +23,8 @@ struct MatrixPlan {
 /// This rank's rows of one dataset, stored by XGBoost.
 class XgboostMatrix {
  public:
-  /// Reads the rows several times, in blocks, so that memory never contains them twice. `reference` is the training
-  /// matrix, because its bins are used. It is nullptr for the training matrix itself. Collective if XGBoost's
+  /// Reads the rows several times, in blocks, so that memory never contains them twice. `reference`: the training
+  /// matrix; this matrix uses its bins. It is nullptr for the training matrix itself. Collective if XGBoost's
   /// communicator is open.
   XgboostMatrix(const XgboostLibrary& library, TableRows& rows, const MatrixPlan& plan, const XgboostMatrix* reference);
   ~XgboostMatrix();

@@ -14,7 +14,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Field "n" is the sample's number, "pair" twice its number and three times.
+/// A source in which field "n" is the number of the sample, and field "pair" is twice and three times this number.
 class CountingSource final : public data::Source {
  public:
   explicit CountingSource(std::uint64_t size) : size_(size) {}
@@ -256,7 +256,7 @@ TEST_CASE("after a restart the position grows from its restored value") {
   restore(impl, {true, 0, 4});
   auto batches = Dataset(impl).epoch(0).batches(2);
   CHECK(impl->walk().cursor().position == 4);
-  CHECK(impl->walk().is_restored());  // nothing happens before begin()
+  CHECK(impl->walk().is_restored());  // the state does not change before begin()
   const auto it = batches.begin();
   CHECK(numbers(*it) == Numbers{4, 5});
   CHECK(impl->walk().cursor().position == 6);
@@ -312,7 +312,7 @@ TEST_CASE("batches that are read ahead have the values of their samples, from th
         }
         if (++batches == 20) break;
       }
-      CHECK(impl->walk().cursor().position == 0);  // nobody walks any more
+      CHECK(impl->walk().cursor().position == 0);  // no walk is active any more
     }
 }
 

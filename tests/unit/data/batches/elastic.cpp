@@ -33,7 +33,7 @@ std::vector<Seen> walk(int ranks, int workers, const std::string& samples, Curso
       seen.samples.insert(seen.samples.end(), batch.indices().begin(), batch.indices().end());
       seen.weight += batch.weight();
     }
-    CHECK(k == batches.size());  // every rank comes to as many collectives
+    CHECK(k == batches.size());  // every rank takes part in the same number of collectives
     CHECK(Dataset(impl).batch_count(8) == (from.in_progress ? k + 2 : k));
   }
   return batches;

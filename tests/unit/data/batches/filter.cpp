@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-/// 1000 samples: i has the value i and the text of i.
+/// Writes 1000 samples; sample i has the number i and the text of i.
 std::string table(const Scratch& dir) {
   std::string text = "x,word\n";
   for (int i = 0; i < 1000; ++i)
@@ -50,7 +50,7 @@ TEST_CASE("kept rows are found by their position, and counted below a row") {
   for (const int rows : {1, 63, 64, 65, 511, 512, 513, 5000}) {
     std::vector<std::uint64_t> bits(static_cast<std::size_t>(rows + 63) / 64), kept;
     for (int row = 0; row < rows; ++row) {
-      if (random.below(3) != 0 && row < rows - 1) continue;  // the last one always
+      if (random.below(3) != 0 && row < rows - 1) continue;  // the last row is always included
       bits[static_cast<std::size_t>(row) / 64] |= std::uint64_t{1} << (row % 64);
       kept.push_back(static_cast<std::uint64_t>(row));
     }

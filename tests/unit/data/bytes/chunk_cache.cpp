@@ -21,7 +21,7 @@ TEST_CASE("a chunk that several threads request at the same time is made once") 
   ChunkCache cache(1000);
   std::atomic<int> made = 0, waiting = 0;
   const auto make = [&](std::uint64_t) {
-    while (waiting < 4) std::this_thread::yield();  // until all have asked, or are about to
+    while (waiting < 4) std::this_thread::yield();  // until all threads have requested the chunk, or are about to
     ++made;
     return chunk_of(7, 10);
   };
@@ -49,7 +49,7 @@ TEST_CASE("the cache keeps the most recently used chunks up to its limit, and on
   };
   for (const std::uint64_t chunk : {0, 1, 2}) get(chunk, 10);
   CHECK(get(0, 10) == 3);
-  CHECK(get(3, 10) == 4);  // in the place of 1
+  CHECK(get(3, 10) == 4);  // replaces chunk 1, the least recently used one
   CHECK(get(0, 10) == 4);
   CHECK(get(2, 10) == 4);
   CHECK(get(1, 10) == 5);
@@ -96,8 +96,8 @@ TEST_CASE("a thread that waits for a chunk makes the next one only if chunks are
   ChunkCache cache(1000);
   CHECK(made_while_waiting_for(cache, 0, 9) == Chunks{1});
   CHECK(made_while_waiting_for(cache, 2, 9) == Chunks{3});
-  CHECK(made_while_waiting_for(cache, 4, 5).empty());  // the last one
-  CHECK(made_while_waiting_for(cache, 7, 9).empty());  // 6 was not asked for
+  CHECK(made_while_waiting_for(cache, 4, 5).empty());  // chunk 4 is the last chunk
+  CHECK(made_while_waiting_for(cache, 7, 9).empty());  // chunk 6 was not requested before
   ChunkCache small(30);
   CHECK(made_while_waiting_for(small, 0, 9).empty());
 }
@@ -132,7 +132,8 @@ TEST_CASE("the memory of a dropped chunk is reused for the next one, within the 
   };
   const auto held = cache.get({1, 0, 0}, 100, make);
   cache.get({1, 0, 1}, 100, make);
-  CHECK(cache.get({1, 0, 2}, 100, make)->data() != first);  // of a chunk that is still used
+  // The memory of `first` belongs to a chunk that is still used.
+  CHECK(cache.get({1, 0, 2}, 100, make)->data() != first);
   CHECK(held->data() == first);
   ChunkCache::Values third;
   {
@@ -143,7 +144,7 @@ TEST_CASE("the memory of a dropped chunk is reused for the next one, within the 
     third = other.get({1, 0, 2}, 100, make_there);
     CHECK(third->data() == begin);
     other.get({1, 0, 3}, 190, [](std::uint64_t) { return chunk_of(1, 190); });
-    CHECK(other.memory(100).data() != begin);  // third still has it
+    CHECK(other.memory(100).data() != begin);  // `third` still uses this memory
   }
-  CHECK(third->size() == 100);  // longer than its cache
+  CHECK(third->size() == 100);  // `third` outlives its cache
 }

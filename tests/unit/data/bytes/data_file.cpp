@@ -138,7 +138,7 @@ TEST_CASE("several files are read as one, each opened at its first use, and at m
   std::vector<std::uint64_t> sizes, firsts;
   std::uint64_t first = 0;
   for (std::uint64_t part = 0; part < 3 * data::ConcatenatedSource::max_open; ++part) {
-    sizes.push_back(part % 3);  // some are empty
+    sizes.push_back(part % 3);  // some sources are empty
     firsts.push_back(first);
     first += part % 3;
   }

@@ -81,7 +81,7 @@ TEST_CASE("reading waits while the storage is unavailable, and then opens the fi
   std::vector<std::byte> into(4);
   reads_that_fail = 2;
   opened = 0;
-  CHECK_THROWS_AS(data::InputFile(file).read(3, into), io::StorageError);  // the default is not to wait
+  CHECK_THROWS_AS(data::InputFile(file).read(3, into), io::StorageError);  // by default, a read does not wait
   reads_that_fail = 2;
   opened = 0;
   io::set_storage_timeout(30);

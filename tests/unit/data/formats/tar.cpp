@@ -49,7 +49,7 @@ const std::string one = tar_entry("0.txt", "a");
 TEST_CASE("consecutive entries with the same base name are a sample, with the extensions as fields") {
   const Scratch dir;
   auto keys = at(dir, samples());
-  for (const std::string memory : {"256 MiB", "1 B"}) {  // kept, and read at its places
+  for (const std::string memory : {"256 MiB", "1 B"}) {  // the values are kept in memory, or read at their offsets
     keys["memory"] = memory;
     const auto dataset = open(keys);
     REQUIRE(dataset->source()->size() == 2);

@@ -200,9 +200,9 @@ TEST_CASE("datasets with filters of Debian's plug-ins are read in any order and 
     }
     const auto path = dir / (std::string(name) + ".h5");
     auto numbers = counting_values(100 * 40);
-    for (auto& number : numbers) number /= 40;  // of the sample
+    for (auto& number : numbers) number /= 40;  // the number of the sample
     make_h5(path, [&](hid_t file) { add_dataset(file, "x", {100, 40}, numbers, {.chunk = {7, 30}, .filter = filter}); });
-    CHECK(fs::file_size(path) < 16000);  // or the filter did nothing
+    CHECK(fs::file_size(path) < 16000);  // otherwise the filter has not compressed anything
     for (const std::string memory : {"0", "1 MiB"}) {
       const auto dataset = open({{"source", path}, {"memory", memory}, {"shuffle", "true"}});
       for (const auto& batch : Dataset(dataset).epoch(0).batches(8, Remainder::uneven))

@@ -21,7 +21,7 @@ void put(const std::string& path, const std::string& bytes) {
   write(path, bytes);
 }
 
-/// cat/a.png, cat/b.webp, dog/c.png
+/// Writes cat/a.png, cat/b.webp and dog/c.PNG, and returns their folder.
 std::string classes_in(const Scratch& dir) {
   put(dir / "set/cat/a.png", png_2x3());
   put(dir / "set/cat/b.webp", webp_2x3());

@@ -29,7 +29,7 @@ constexpr std::uint64_t small_unit = 512;  // bytes: about 20 samples
 
 using Fields = std::vector<Dataset::Field>;
 
-/// Field "n" is the sample's number, "pair" twice its number and three times.
+/// A source in which field "n" is the number of the sample, and field "pair" is twice and three times this number.
 class NumberSource final : public data::Source {
  public:
   std::uint64_t size() const override { return samples_in_all; }
@@ -143,8 +143,8 @@ TEST_CASE("units cover all samples, and do not divide groups that are read toget
     CHECK(layout.unit_of(end - 1) == unit);
     const bool is_in_chunks = end > 7 && end < 107;
     CHECK((!is_in_chunks || (end - 7) % 8 == 0));
-    CHECK(!(end > 107 && end < 157));  // the third file is unpacked at once
-    CHECK(!(end > 158 && end < 188));  // and the last
+    CHECK(!(end > 107 && end < 157));  // the fourth file is unpacked as a whole
+    CHECK(!(end > 158 && end < 188));  // records of the last file are read together
   }
   CHECK(end == 188);
   CHECK(layout.end(0) >= 10);  // small files share a unit
@@ -166,11 +166,12 @@ TEST_CASE("each unit is read once per node, in any order of ranks, and then copi
   other.join();
   CHECK(are_right[0]);
   CHECK(are_right[1]);
-  CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);  // of two fields
+  // The source counts each of two fields.
+  CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);
   for (const auto* rank : {&first, &second}) {
     CHECK(rank->cache->is_resident());
     CHECK(rank->cache->is_resident());
-    CHECK(rank->closed == (rank->source->read_samples > 0 ? 1 : 0));  // once, if it had anything open
+    CHECK(rank->closed == (rank->source->read_samples > 0 ? 1 : 0));  // files are closed once, if the rank has read any
   }
   CHECK(is_right(*second.cache, mixed(13)));
   CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);
@@ -329,7 +330,7 @@ TEST_CASE("without space for them, samples of varying length are read from the f
   CHECK_FALSE(cache.is_resident());
   const auto before = source->read_samples.load();
   for (std::uint64_t sample = 0; sample < samples_in_all; ++sample) CHECK(has_texts(cache, {sample}));
-  CHECK(source->read_samples - before < samples_in_all);  // those that are kept are not
+  CHECK(source->read_samples - before < samples_in_all);  // samples in memory are not read again
   CHECK(source->read_samples - before > samples_in_all / 2);
 }
 

@@ -83,6 +83,6 @@ TEST_CASE("training on files that are sorted by class learns as much in blocks a
   const auto unshuffled = accuracy(all, [](auto) { return EpochOrder::identity(samples); });
   CAPTURE(global, in_blocks, few_blocks, unshuffled);
   CHECK(in_blocks > global - 1.5);
-  CHECK(few_blocks < global - 3);  // or the data cannot distinguish the orders
+  CHECK(few_blocks < global - 3);  // otherwise the data cannot distinguish the orders
   CHECK(unshuffled < global - 10);
 }

@@ -109,7 +109,8 @@ TEST_CASE("a run that began with the legacy shuffle continues with it; a new run
   CHECK(dataset->plan().order_text == "1100000 samples, shuffled");
   CHECK(dataset->plan().order_of(0)[0] != computed);
   dataset = open({{"format", "range"}, {"samples", "1100000"}, {"shuffle", "true"}});
-  dataset->replace(data::with_legacy_shuffle(dataset->plan(), ""));  // of a version that kept no order
+  // As in a checkpoint of a version that stored no order.
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), ""));
   CHECK(dataset->plan().order.legacy_shuffle);
   dataset = open({{"format", "range"}, {"samples", "1000"}, {"shuffle", "true"}});
   CHECK(dataset->plan().order_text == "1000 samples, shuffled");

@@ -110,10 +110,10 @@ TEST_CASE("exact sums give the nearest mean and variance for any order and divis
   data::ExactMoments close, tiny, huge;
   for (int i = 0; i < 1000; ++i)
     for (const double value : {1e9 + 0.25, 1e9 + 0.75}) close.add(value);
-  CHECK(close.variance(2000) == 0.0625);  // f64 sums of these squares lose all digits of it
+  CHECK(close.variance(2000) == 0.0625);  // sums of squares in f64 would lose all digits of the variance
   tiny.add(5e-324);
   CHECK(tiny.mean(1) == 5e-324);
-  CHECK(tiny.mean(2) == 0);  // half of it, rounded to even
+  CHECK(tiny.mean(2) == 0);  // half of the smallest number, rounded to even
   CHECK(tiny.variance(1) == 0);
   for (int i = 0; i < 4; ++i) huge.add(-1.7e308);
   CHECK(huge.mean(4) == -1.7e308);
@@ -313,7 +313,7 @@ TEST_CASE("a fit skips rows that cannot be read, also if a thread has no other r
 TEST_CASE("few long texts are read at once, even after short ones") {
   data::SamplesAtOnce texts(1 << 20, 0, true, 1 << 14);
   CHECK(texts.count() == 64);
-  texts.saw(64, 64);  // one byte each: more than before, but fewer than fit
+  texts.saw(64, 64);  // texts of one byte: more are read at once than before, but fewer than fit
   CHECK(texts.count() == 256);
   texts.saw(256, 256 << 20);
   CHECK(texts.count() == 1);

@@ -93,7 +93,7 @@ TEST_CASE("the keys pack and draw_by_weight act like the calls, and random chang
   const auto otherwise =
       Config({{"train", {{"source", dir / "documents.jsonl"}, {"types", "t:i64"}, {"pack", "t 2 separator=9"}}}});
   CHECK(packed.open("train")->plan().steps_text() !=
-        otherwise.open("train")->plan().steps_text());  // the position in an epoch depends on it
+        otherwise.open("train")->plan().steps_text());  // different, because a position in an epoch depends on this key
   write(dir / "w.csv", "n,w\n1,0\n2,1\n3,0\n");
   const auto drawn = Config({{"train", {{"source", dir / "w.csv"}, {"draw_by_weight", "w"}}}});
   CHECK(whole_field(drawn.open("train"), "n") == std::vector<std::int64_t>{2, 2, 2});
@@ -118,7 +118,8 @@ TEST_CASE("where keeps the samples that meet a condition, before all other keys 
         std::vector<std::int64_t>{3});
   const auto one = Config(with({{"where", "user > 1"}})).open("train"),
              other = Config(with({{"where", "user < 3"}})).open("train");
-  CHECK(one->plan().steps_text() != other->plan().steps_text());  // the position in an epoch depends on it
+  // Different, because a position in an epoch depends on this key.
+  CHECK(one->plan().steps_text() != other->plan().steps_text());
   refused(with({{"where", "user >"}}), {"[data.train]", "where", "at character 7"});
   refused(with({{"where", "user > 1 and usr < 3"}}), {"where", "at character 14", "no field 'usr'", "user, pages"});
   refused(with({{"where", "pages > 1"}}), {"where", "varies in length"});

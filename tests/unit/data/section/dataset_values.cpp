@@ -181,7 +181,8 @@ TEST_CASE("values that are larger than memory, or are in no file, are not kept i
     return data::shared_layout("train", options(keys), data::list_dataset("train", options(keys))).has_value();
   };
   write(dir / "x.csv", "a,b\n1,one\n2,two\n");
-  CHECK(is_kept({{"source", dir / "x.csv"}, {"memory", "64"}}));  // 2 numbers, the places of 2 texts, and 16 bytes at most
+  // 2 numbers, the ends of 2 texts, and at most 16 bytes of text.
+  CHECK(is_kept({{"source", dir / "x.csv"}, {"memory", "64"}}));
   CHECK_FALSE(is_kept({{"source", dir / "x.csv"}, {"memory", "63"}}));
   CHECK(is_kept({{"source", dir / "x.csv"}, {"columns", "a"}, {"memory", "16"}}));
   CHECK_FALSE(is_kept({{"format", "synthetic"}}));
@@ -189,7 +190,7 @@ TEST_CASE("values that are larger than memory, or are in no file, are not kept i
   CHECK(is_kept({{"source", dir / "x.npy"}, {"memory", "4000"}}));
   CHECK_FALSE(is_kept({{"source", dir / "x.npy"}, {"memory", "3999"}}));
   const Keys wider{{"source", dir / "x.npy"}, {"cast", "data: f64"}, {"memory", "4000"}};
-  CHECK(is_kept(wider));  // as they are in the file
+  CHECK(is_kept(wider));  // values are kept in the type of the file
 }
 
 TEST_CASE("kept values and batches that are read ahead fit together into the memory of the node") {
@@ -202,7 +203,7 @@ TEST_CASE("kept values and batches that are read ahead fit together into the mem
     const auto keys = options({{"source", dir / "x.npy"}, {"memory", memory}});
     return data::open_dataset("train", keys, data::list_dataset("train", keys), {0, ranks}, 1, {.ranks = ranks});
   };
-  CHECK(alone("16600", 4)->source()->is_resident());  // each of four keeps the file for itself
+  CHECK(alone("16600", 4)->source()->is_resident());  // each of the four ranks keeps its own copy
   CHECK(alone("16600", 4)->plan().memory == 4150);
   CHECK_FALSE(alone("16200", 4)->source()->is_resident());
   CHECK(alone("8000", 1)->source()->is_resident());

@@ -17,7 +17,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Records its calls as lines.
+/// A callback that records its calls as lines.
 class Witness : public Callback {
  public:
   explicit Witness(bool all_ranks = false) : all_ranks_(all_ranks) {}

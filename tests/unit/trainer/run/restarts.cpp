@@ -135,7 +135,7 @@ trainer::FailedTogether early_failure(const std::string& signature, bool permane
   return failure;
 }
 
-/// Calls `use` with a Restarts of 100 restarts.
+/// Calls `use` with a Restarts object that allows 100 restarts.
 void with_restarts(const std::function<void(trainer::Restarts&)>& use) {
   const Scratch folder;
   run_launched(1, [&](launch::Launch& launch) {
