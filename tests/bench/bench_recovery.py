@@ -8,7 +8,7 @@ numpy    a program with a State, and the process of a rank that runs such a prog
 ddp      an unchanged script over gloo, 2 ranks; peer: torchrun, from the kill to the next completed step
 kills    the time of a run with a kill every 5 s, divided by that of the undisturbed run
 cost     a step of 10 ms with copies, divided by the step without copies; states of 400 kB and 64 MB
-memory   memory (PSS) of a process that waits to replace a rank
+memory   memory (PSS) of a standby process
 
 A step counts as completed when its copy is sealed, except in the part ddp, where the script writes the time of each step.
 """

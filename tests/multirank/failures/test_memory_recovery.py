@@ -168,7 +168,7 @@ def no_processes_wait_for_a_run_without_copies():
     config = linear_config(scratch(), "run", LOOP, DATA, {"every": "off"})
     job = start(config)
     wait_for_reports(run_dir_of(config), 10, job)
-    equal(standbys(job), set(), "processes that wait", job)
+    equal(standbys(job), set(), "standby processes", job)
     job.end()
 
 
