@@ -57,7 +57,7 @@ const Section checkpoint{
         key(&CheckpointKeys::replica_check,
             {.key = "checkpoint.replica_check",
              .default_value = "error",
-             .help = "action if replicated tensors differ between ranks; every checkpoint compares them"},
+             .help = "action if replicated tensors differ between ranks; they are compared at every checkpoint"},
             {{"error", OnReplicaDifference::error},
              {"warn", OnReplicaDifference::warn},
              {"off", OnReplicaDifference::off}}),
@@ -67,9 +67,9 @@ const Section checkpoint{
              .help = "interval at which replicated tensors are compared in addition to the comparison at checkpoints"}),
         key(&CheckpointKeys::same_files,
             {.key = "checkpoint.same_files",
-             .help = "action if ranks report directories with different files of one name: error, or rank0, which keeps "
-                     "rank 0's file under that name and the others in files/.other_ranks. Default: rank0 for report() of "
-                     "trainrt.train, error for other programs"},
+             .help = "action if ranks report directories in which files of the same name differ. error: the run fails. "
+                     "rank0: rank 0's file keeps the name, and the files of other ranks are stored in files/.other_ranks. "
+                     "Default: rank0 for report() of trainrt.train, error otherwise"},
             {{"error", SameFiles::error}, {"rank0", SameFiles::rank0}}),
         key(&CheckpointKeys::mirror,
             {.key = "checkpoint.mirror",
