@@ -69,7 +69,7 @@ Category category_from(const nlohmann::json& json) {
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return json.get<double>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return category_of(json.get<double>());
-  throw UsageError("a category must be a number, a string or a bool, not another JSON value");
+  throw UsageError(fmt::format("a category must be a number, a string or a bool, not {}", json.type_name()));
 }
 
 std::vector<std::string_view> split_words(std::string_view text) {
