@@ -136,8 +136,8 @@ void refuse_names_of_state(const SharedFiles& files, const State& state) {
     for (const auto& [name, shared] : files)
       if (entry.each_rank ? is_of_ranks(name) : is_in(name, entry.name))
         throw Error(
-            fmt::format("report(): rank {} has a file '{}', but the State's file '{}' uses that path in a checkpoint; "
-                        "give it another name",
+            fmt::format("report(): rank {} has a file '{}', but the State's file '{}' has the same path in a checkpoint; "
+                        "give one of the two files another name",
                         shared.ranks.front(), name, entry.name));
 }
 
@@ -204,8 +204,8 @@ void refuse_other_ranks_folder(const State& state) {
   for (const auto& entry : state.files())
     if (!entry.each_rank && is_in(entry.name, other_ranks_folder))
       throw Error(
-          fmt::format("report(): the State's file '{}' is in the folder that a checkpoint uses for different files of "
-                      "one name; give it another name",
+          fmt::format("report(): the State's file '{}' is in a folder that checkpoints reserve for files that differ "
+                      "between ranks; give the file another name",
                       entry.name));
 }
 

@@ -129,7 +129,7 @@ std::string described_function(const config::RunSpec& spec, const std::string& n
   auto text = name;
   if (declared.loop.empty()) text += ", which declares no keys: [loop] is not checked";
   if (declared.datasets.empty())
-    text += fmt::format("{} declares no datasets: a missing [data.NAME] is not found here",
+    text += fmt::format("{} declares no datasets: a missing [data.NAME] is not reported",
                         declared.loop.empty() ? "; it" : ", which");
   return text;
 }

@@ -211,14 +211,14 @@ void Saving::finish() {
   const auto& saved = cycle_.saved_point();
   const auto at = rundir::short_point(step, iteration);
   const auto lost = saved.step == step && saved.iteration >= 0
-                        ? fmt::format("its last checkpoint is of report {}, not of report {}", saved.iteration, iteration)
+                        ? fmt::format("the last checkpoint is of report {}, not of report {}", saved.iteration, iteration)
                         : fmt::format("the work since {} is lost", cycle_.newest_in_words());
   if (parts_.spec.train.program.empty())
-    log::run_warning(
-        fmt::format("the train function returned at {} without saving: {}. Call ctx.save() at its end", at, lost));
+    log::run_warning(fmt::format(
+        "the train function returned at {} without saving: {}. Call ctx.save() at the end of the function", at, lost));
   else
-    log::run_warning(
-        fmt::format("the program ended at {} without saving: {}. Call trainrt.context().save() at its end", at, lost));
+    log::run_warning(fmt::format(
+        "the program ended at {} without saving: {}. Call trainrt.context().save() at the end of the program", at, lost));
 }
 
 void Saving::settle() {

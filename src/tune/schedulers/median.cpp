@@ -69,7 +69,7 @@ const SchedulerKind median{
     .options = {{.key = "grace_period",
                  .type = OptionType::integer,
                  .default_value = "60",
-                 .help = "number of reports that every trial makes; means exclude them",
+                 .help = "number of first reports that never stop a trial, and that the means exclude",
                  .range = {.least = 1, .most = 1e15}},
                 {.key = "min_samples_required",
                  .type = OptionType::integer,
