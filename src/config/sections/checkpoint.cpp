@@ -11,8 +11,8 @@ const Section checkpoint{
         key(&CheckpointKeys::every,
             {.key = "checkpoint.every",
              .default_value = "1 reports",
-             .help = "interval between checkpoints; auto derives it from the cost of a save and the "
-                     "rate of failures. save(), a stop and the end of the run always save"}),
+             .help = "interval between checkpoints; auto derives the interval from the cost of a save and the rate of "
+                     "failures. save(), a stop and the end of the run always save a checkpoint"}),
         key(&CheckpointKeys::num_to_keep,
             {.key = "checkpoint.num_to_keep",
              .default_value = "0",
@@ -45,11 +45,11 @@ const Section checkpoint{
              .default_value = "3",
              .help = "number of failed checkpoint writes in a row that ends the run; 0: no limit",
              .range = {.least = 0}}),
-        key(&CheckpointKeys::io_threads, {.key = "checkpoint.io_threads",
-                                          .default_value = "4",
-                                          .help = "number of threads per rank that write checkpoints; ranks that share "
-                                                  "CPUs have fewer",
-                                          .range = {.least = 1, .most = 64}}),
+        key(&CheckpointKeys::io_threads,
+            {.key = "checkpoint.io_threads",
+             .default_value = "4",
+             .help = "number of threads per rank that write checkpoints; ranks that share CPUs have fewer threads",
+             .range = {.least = 1, .most = 64}}),
         key(&CheckpointKeys::read_back,
             {.key = "checkpoint.read_back",
              .default_value = "false",
@@ -75,7 +75,7 @@ const Section checkpoint{
             {.key = "checkpoint.mirror",
              .type = OptionType::path,
              .help = "folder or URL (s3://BUCKET/PREFIX, gs://...) to which finished checkpoints are copied in the "
-                     "background; a run with a missing directory resumes from there"}),
+                     "background; if the run directory is missing, the run resumes from the mirror"}),
         key(&CheckpointKeys::mirror_wait_s,
             {.key = "checkpoint.mirror_wait",
              .default_value = "300",

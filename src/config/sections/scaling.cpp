@@ -96,9 +96,9 @@ const Section scaling{
          key(&ScalingKeys::require_same_bits,
              {.key = "scaling.require_same_bits",
               .default_value = "false",
-              .help = "refuse a restart with which the bits of results may change: another number of threads or workers, "
-                      "another kind of CPU or GPU, other builds of libraries, other variables by which libraries choose "
-                      "their code; false: print a warning"})},
+              .help = "refuse a restart that may change the bits of results: one with another number of threads or "
+                      "workers, another kind of CPU or GPU, other builds of libraries, or other environment variables by "
+                      "which libraries choose their code; false: print a warning"})},
     .check = check_scaling};
 
 }  // namespace plugins

@@ -85,12 +85,12 @@ std::vector<OptionSpec> image_options() {
           {.key = "max_pixels",
            .type = OptionType::integer,
            .default_value = "100000000",
-           .help = "maximum number of pixels of an image; an image with more is an error and is not decoded",
+           .help = "maximum number of pixels of an image; an image with more pixels is an error and is not decoded",
            .range = {.least = 1, .most = 0x1p32}},
           {.key = "max_file_bytes",
            .type = OptionType::bytes,
            .default_value = "64 MiB",
-           .help = "maximum size of an image file or of an entry of an archive; a larger one is an error"}};
+           .help = "maximum size of an image file or of an entry of an archive; a larger file or entry is an error"}};
 }
 
 ImageDecoder::ImageDecoder(const Options& options)

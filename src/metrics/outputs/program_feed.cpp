@@ -78,7 +78,8 @@ void ProgramFeed::end(std::string last_line) {
         "continued. To continue a finished run, increase its number of epochs",
         setup_.name, counted(missing, "report"),
         has_exited_at_end_ ? ", because its program has exited" : fmt::format(" within {:.3g} s", setup_.wait_s)));
-  if (dropped_ > 0) log::warning(fmt::format("{} did not get {}", setup_.name, counted(dropped_, "report")));
+  if (dropped_ > 0)
+    log::warning(fmt::format("{} did not get {}, because its queue was full", setup_.name, counted(dropped_, "report")));
 }
 
 void ProgramFeed::finish(double limit_s) {

@@ -109,7 +109,7 @@ const SchedulerKind asha{
          {.key = "grace_period",
           .type = OptionType::integer,
           .default_value = "1",
-          .help = "number of reports that every trial makes",
+          .help = "number of reports before which no trial is stopped",
           .range = {.least = 1, .most = 1e15}},
          {.key = "reduction_factor",
           .type = OptionType::real,

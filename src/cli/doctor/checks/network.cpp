@@ -162,7 +162,7 @@ Finding check_all_reduce_between_nodes(const DoctorRanks& ranks, Json& figures) 
 
 constexpr const char* again = "run `trainrt doctor` again";
 constexpr std::array<Check, 3> network_checks = {{
-    {"ports", "the TCP ports of the ranks", check_ports, "mount /proc there, or run `ss -lntp`", Grade::warning},
+    {"ports", "the TCP ports of the ranks", check_ports, "mount /proc on that node, or run `ss -lntp`", Grade::warning},
     {"all_reduce_in_node", "the all-reduce between the ranks of a node", check_all_reduce_in_node, again},
     {"all_reduce_between_nodes", "the all-reduce between the nodes", check_all_reduce_between_nodes, again},
 }};
