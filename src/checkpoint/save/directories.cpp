@@ -81,8 +81,8 @@ struct Lists {
 
 [[noreturn]] void refuse_difference(const std::string& name, int one, int other, const std::string& what) {
   throw FilesDiffer(
-      fmt::format("report(): ranks {} and {} have different files '{}' ({}). Files of one name must be equal on all ranks: "
-                  "include the rank in the name, or pass the file on one rank only",
+      fmt::format("report(): ranks {} and {} have different files '{}' ({}). Files of the same name must be equal on all "
+                  "ranks: include the rank in the name, or pass the file on one rank only",
                   one, other, name, what));
 }
 

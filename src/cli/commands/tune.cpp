@@ -199,7 +199,7 @@ ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> word
   if (job.tasks > 0) set_srun_variables(environment);
   if (job.tasks > 0 && sweep.max_workers() > job.tasks)
     throw UsageError(
-        fmt::format("tune.workers = {}, but the job has only {} task{}: submit it with sbatch --ntasks={} or more",
+        fmt::format("tune.workers = {}, but the job has only {} task{}: submit the job with sbatch --ntasks={} or more",
                     sweep.max_workers(), job.tasks, job.tasks == 1 ? "" : "s", sweep.max_workers()));
   if (sweep.place() != "slices") return run_in_steps(sweep, job, environment);
   if (job.tasks == 0)

@@ -78,7 +78,7 @@ void require_library(const Options& options, const rundir::RunRecord& record, co
     if (!is_library(key) || text.empty() || !is_needed || !options.text(key).empty()) continue;
     throw UsageError(fmt::format(
         "the library '{}', which {} names ({}), is not loaded: a run directory cannot choose the code that runs. If you "
-        "trust the library, give it: --{}='{}'. Libraries in the module folders need no option: {}",
+        "trust the library, name it on the command line: --{}='{}'. Libraries in the module folders need no option: {}",
         text, origin, key, key, text, join(texts_of(module_folders()))));
   }
 }
@@ -181,10 +181,10 @@ void require_own_code(const trainer::FunctionEntry& entry, const config::RunSpec
   for (const auto& key : entry.declared.code) {
     const auto* value = spec.loop.find(key);
     if (value == nullptr || value->origin == command_line) continue;
-    throw UsageError(fmt::format(
-        "the file '{}', which {} names (loop.{}), is not loaded: it is code, and a run directory cannot choose the code "
-        "that runs. If you trust the file, give it: --loop.{}='{}'",
-        value->text, value->origin, key, key, value->text));
+    throw UsageError(
+        fmt::format("the file '{}', which {} names (loop.{}), is not loaded: it is code, and a run directory cannot choose "
+                    "the code that runs. If you trust the file, name it on the command line: --loop.{}='{}'",
+                    value->text, value->origin, key, key, value->text));
   }
 }
 

@@ -97,8 +97,8 @@ std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
   check_mpi(mpi().Finalized(&finalized));
   if (initialized == 0 || finalized != 0)
     throw UsageError(
-        fmt::format("mpi_communicator: MPI {}: call MPI_Init first. "
-                    "If the program has called it, it uses another MPI library than {}",
+        fmt::format("mpi_communicator: MPI {}: call MPI_Init first. If the program has called MPI_Init, it uses another "
+                    "MPI library than {}",
                     finalized != 0 ? "has been finalized" : "has not been initialized", launch::found_mpi().library->path));
   undo_mpi_preparation();
   launch::require_expected_size_of_mpi(Environment::of_process(), mpi_size(MPI_COMM_WORLD));

@@ -101,9 +101,10 @@ Finding check_python(const DoctorRanks& ranks, Json& figures) {
     return mine.is_null() ? "the command starts no Python" : join(python_differences(first, mine));
   });
   if (!others.empty())
-    return error(fmt::format("rank 0 on {} has Python {} with {}; {}", ranks.hosts().front(), version,
-                             frameworks_text(first), others),
-                 "use one environment that all nodes share, or the same on each node (program.stage copies one)");
+    return error(
+        fmt::format("rank 0 on {} has Python {} with {}; {}", ranks.hosts().front(), version, frameworks_text(first),
+                    others),
+        "use one environment that all nodes share, or the same environment on each node (program.stage can copy it)");
   if (const std::string mistake = first.at("mistake"); !mistake.empty())
     return error(fmt::format("{} is not valid in Python {}: {}", script, version, mistake),
                  "correct the script, or use the Python version that it was written for");

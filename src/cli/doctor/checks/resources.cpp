@@ -146,8 +146,8 @@ Finding check_shared_memory(const DoctorRanks& ranks, Json& figures) {
 }
 
 constexpr const char* sharing_advice =
-    "start all ranks of a node in one container, as one user, with /dev/shm, and without hidepid on /proc; until then they "
-    "communicate by MPI, which is slower";
+    "start all ranks of a node in one container, as one user, with /dev/shm, and without hidepid on /proc; until then, the "
+    "ranks communicate by MPI, which is slower";
 constexpr std::array<Check, 4> resource_checks = {{
     {"cores", "the CPU cores per rank", check_cores, "run `taskset -p $$` on that node"},
     {"gpus", "the GPUs per rank", check_gpus, "see `cuda`"},

@@ -110,7 +110,7 @@ Finding check_file_system(const DoctorRanks& ranks, Json& figures) {
   for (const auto& quota : figures.at("quotas")) text += ", " + quota.get<std::string>();
   if (figures.at("parallel").get<bool>()) text += ", a parallel file system";
   if (!figures.at("durable").get<bool>())
-    return warning(text + "; it is memory of the node: its files are lost when the node restarts",
+    return warning(text + "; this file system is in the memory of the node: its files are lost when the node restarts",
                    "choose a folder on a disk for checkpoints");
   if (free_bytes < min_free_bytes) return warning(text, "free some space before a run writes checkpoints there");
   return warning_if(!inodes.is_null() && inodes < min_free_inodes ? text : "",
