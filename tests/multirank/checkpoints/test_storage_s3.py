@@ -214,7 +214,7 @@ def errors_of_credentials_are_clear_and_no_secret_is_printed_or_stored():
     section = small_table(own)
     config = read_config(section)
     env = own.environment()
-    for change, words in (({"AWS_SECRET_ACCESS_KEY": "n0tTheSecret"}, ["HTTP 403", "check them"]), ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["HTTP 403", "no credentials"]),
+    for change, words in (({"AWS_SECRET_ACCESS_KEY": "n0tTheSecret"}, ["HTTP 403", "check the credentials"]), ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["HTTP 403", "no credentials"]),
                           ({"AWS_REGION": "eu-west-9"}, ["AuthorizationHeaderMalformed", "set AWS_REGION"]), ({"AWS_SECRET_ACCESS_KEY": ""}, ["AWS_SECRET_ACCESS_KEY is not"]),
                           ({"AWS_PROFILE": "none", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["no profile [none]"])):
         job = run([TRAINRT, "check", "--config", config], env={**env, **change})
