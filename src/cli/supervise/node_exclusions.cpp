@@ -47,8 +47,9 @@ void NodeExclusions::update_after_attempt(const config::RunSpec& spec) {
   const auto bad = batch::bad_node(ends, rundir::names_of(nodes_), rules);
   if (!bad) return;
   if (!bad->can_exclude)
-    return log::warning(fmt::format("node {} is not excluded ({}): {} excluded already (failure.max_excluded_nodes)",
-                                    bad->name, bad->why, counted(static_cast<std::int64_t>(nodes_.size()), "node")));
+    return log::warning(
+        fmt::format("node {} is not excluded ({}): {} excluded already, the maximum (failure.max_excluded_nodes)",
+                    bad->name, bad->why, counted(static_cast<std::int64_t>(nodes_.size()), "node")));
   add(spec, {.node = bad->name, .why = bad->why, .since_attempt = ends.back().attempt, .time = utc_now()});
 }
 

@@ -52,7 +52,7 @@ void initialize_mpi(launch::Launch& launch) {
   int initialized = 0;
   check_mpi(mpi().Initialized(&initialized));
   if (initialized != 0)
-    throw UsageError("MPI was already initialized by the program: let trainrt initialize it, and use MPI after that");
+    throw UsageError("the program has already initialized MPI: let trainrt initialize MPI, and use MPI after that");
   const MpiTransports transports(launch.world());
   launch.before_mpi();
   int provided = 0;

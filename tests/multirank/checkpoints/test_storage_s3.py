@@ -467,7 +467,7 @@ def a_run_with_only_damaged_mirrored_checkpoints_starts_again_and_gets_a_new_mir
             mirror.change(name, mirror.read(name)[:-9])
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, "--loop.epochs=2", env=mirror.env)
-    check("The run starts again at step 0" in job.err and "cannot be used; they are removed when" in job.err, "the message is missing", job)
+    check("The run starts again at step 0" in job.err and "cannot be used; these checkpoints are removed when" in job.err, "the message is missing", job)
     check_new_mirror(job, mirror, config)
     equal(mirrored(mirror), ["checkpoint_000001"], "mirrored checkpoints", job)
 

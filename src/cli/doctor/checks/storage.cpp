@@ -102,7 +102,7 @@ Finding check_file_system(const DoctorRanks& ranks, Json& figures) {
   });
   if (!others.empty())
     return warning(fmt::format("{} on rank 0's node, but {}", kind, others),
-                   "check that the folder is the same on all nodes: see `storage`, and the mounts of the nodes");
+                   "check that all nodes mount the same file system at this path: see the line `storage`");
   const std::uint64_t free_bytes = figures.at("free_bytes");
   const auto& inodes = figures.at("free_inodes");
   auto text = fmt::format("{}, {:.1f} GiB{} free", kind, static_cast<double>(free_bytes) / (1 << 30),
