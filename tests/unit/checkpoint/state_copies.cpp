@@ -254,6 +254,6 @@ TEST_CASE("a State that cannot be copied is refused with the reason") {
     CHECK_THAT(StateCopies(file.get(), "run", communicator).open(training.state, 100), Contains("more than the 100 B"));
     State with_file;
     with_file.file("vocabulary", "vocabulary.txt");
-    CHECK_THAT(StateCopies(file.get(), "run", communicator).open(with_file, no_limit), Contains("has files"));
+    CHECK_THAT(StateCopies(file.get(), "run", communicator).open(with_file, no_limit), Contains("files of the State"));
   });
 }
