@@ -113,7 +113,7 @@ def a_slow_node_is_excluded_without_losing_work():
     job = CLUSTER.sbatch(["-N3", "-n3", "-c1"], config)
     alone = CLUSTER.run_srun(["-N2", "-n2", "-c1"], config_of({"slow": "n2", "steps": 250}, {"exclude_slow": 1.5, "exclude_slow_after": 1}))
     check_exit(alone, FINISHED)
-    equal(alone.err.count("its node, which cannot be excluded (failure.exclude_slow): only `trainrt supervise`"), 1, "warnings without supervise", alone)
+    equal(alone.err.count("that node, which cannot be excluded (failure.exclude_slow): only `trainrt supervise`"), 1, "warnings without supervise", alone)
     ended(job)
     run_dir = run_dir_of(config)
     first, second = attempts(run_dir)
