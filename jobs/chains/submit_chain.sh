@@ -5,7 +5,7 @@
 set -eu
 case ${1:-} in
   '' | *[!0-9]* | 0)
-    echo "usage: submit_chain.sh NUMBER_OF_JOBS [SBATCH_OPTIONS] SCRIPT [WORDS]" >&2
+    echo "usage: submit_chain.sh NUMBER_OF_JOBS [SBATCH_OPTIONS] SCRIPT [ARGUMENTS]" >&2
     exit 64
     ;;
 esac

@@ -56,7 +56,7 @@ std::string why_no_other_nodes(const JobFacts& job, std::span<const PartitionNod
     return node.allocatable && !is_in(excluded, node.name) && kinds.contains(node.kind);
   });
   if (others >= job.node_count) return {};
-  return fmt::format("partition {} has {} other node{} of this kind, and the job needs {}", job.partition, others,
+  return fmt::format("partition {} has {} other node{} of this kind, but the job needs {}", job.partition, others,
                      others == 1 ? "" : "s", job.node_count);
 }
 

@@ -139,9 +139,10 @@ std::string note_of_used(const Situation& situation, const RestartLimits& limits
 
 RestartDecision after_failure(const Situation& situation, const RestartLimits& limits) {
   if (situation.failures > limits.max_failures)
-    return give_up(ExitCode::failed,
-                   fmt::format("{}; it was restarted {} in this allocation", situation.how, times(limits.max_failures)),
-                   fix_and_submit(situation), Limit::max_failures);
+    return give_up(
+        ExitCode::failed,
+        fmt::format("{}; the run was already restarted {} in this allocation", situation.how, times(limits.max_failures)),
+        fix_and_submit(situation), Limit::max_failures);
   if (auto decision = refused(situation, limits)) return *decision;
   if (!usable_nodes(situation, limits).lost.empty()) return after_loss(situation, limits);
   if (auto decision = without_excluded(situation, limits)) return *decision;

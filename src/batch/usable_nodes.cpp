@@ -50,7 +50,7 @@ std::string shortage_of(const UsableNodes& usable, const RestartLimits& limits) 
     return fmt::format("{} workers are left, at least {} are needed", usable.tasks, limits.min_workers);
   if (usable.cpus < limits.min_cpus || usable.nodes.empty())
     return fmt::format("{} CPUs are left, at least {} are needed", usable.cpus, limits.min_cpus);
-  return fmt::format("the memory of a node suffices for {} workers, and {} workers would share {} node{}",
+  return fmt::format("the memory of a node suffices for {} workers, but {} workers would have to share {} node{}",
                      limits.max_workers_per_node, usable.wanted, usable.nodes.size(), usable.nodes.size() == 1 ? "" : "s");
 }
 

@@ -14,9 +14,9 @@ void require_abi(int headers) {
   const auto* here = reinterpret_cast<const void*>(&require_abi);
   const char* file = dladdr(here, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "libtrainrt.so";
   throw UsageError(
-      fmt::format("this program was compiled with headers of trainrt for interface {}, "
-                  "but it loads the library {} (trainrt {}, interface {}): "
-                  "compile it with that library's headers, or load the library that it was compiled for",
+      fmt::format("this program was compiled with headers of trainrt for interface {}, but it loads the library {} "
+                  "(trainrt {}, interface {}): compile the program with the headers of that library, or load the library "
+                  "for which the program was compiled",
                   headers, file, version, module_abi));
 }
 

@@ -27,7 +27,7 @@ std::optional<int> Environment::number(const std::string& name) const {
   const auto value = text(name);
   if (!value || value->empty()) return std::nullopt;
   const auto number = parse_number<int>(*value);
-  if (!number) throw UsageError("environment variable " + name + " is '" + *value + "', not a whole number");
+  if (!number) throw UsageError("environment variable " + name + " is '" + *value + "'; it must be a whole number");
   return number;
 }
 

@@ -32,7 +32,7 @@ void check_name(const std::string& name) {
 void claim_in(std::set<std::string>& names, const std::string& name) {
   check_name(name);
   const auto clash = [&](const std::string& other) {
-    throw UsageError("State: '" + name + "' and '" + other + "': one name is a folder of the other");
+    throw UsageError("State: '" + name + "' and '" + other + "' cannot both be entries: one name is a folder of the other");
   };
   for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
     if (const auto folder = name.substr(0, slash); names.contains(folder)) clash(folder);
@@ -47,7 +47,7 @@ constexpr std::size_t max_axes = 32;
 
 void check_axes(const std::string& name, const Shape& shape, std::size_t limit) {
   if (shape.size() > limit)
-    throw UsageError("State: '" + name + "' has " + std::to_string(shape.size()) + " axes: a tensor may have " +
+    throw UsageError("State: '" + name + "' has " + std::to_string(shape.size()) + " axes: a tensor may have at most " +
                      std::to_string(limit) + (limit < max_axes ? " if each rank has its own" : "") + " (HDF5's limit)");
 }
 
@@ -139,7 +139,8 @@ TensorEntry& TensorEntry::sharded(int axis, std::int64_t first, std::int64_t glo
   const auto at = static_cast<std::size_t>(axis);
   if (first < 0 || global_extent < 0 || first > global_extent - local.shape[at])
     throw UsageError("State: the slab of '" + name + "' (first " + std::to_string(first) + ", length " +
-                     std::to_string(local.shape[at]) + ") leaves its axis of length " + std::to_string(global_extent));
+                     std::to_string(local.shape[at]) + ") is not inside its axis of length " +
+                     std::to_string(global_extent));
   auto shape = global_shape;
   shape[at] = global_extent;
   check_size(name, shape, local.dtype);

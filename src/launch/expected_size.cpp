@@ -46,12 +46,14 @@ void require_expected_size(const Environment& environment, int size, const std::
 void require_expected_size_of_mpi(const Environment& environment, int size) {
   const auto expected = expected_size(environment);
   if (!expected || expected->size <= size) return;
-  const char* advice = "Start it with the mpiexec of the MPI that it is built with (Debian: mpiexec.mpich).";
+  const char* advice = "Start the program with the mpiexec of the MPI that it was built with (Debian: mpiexec.mpich).";
   if (environment.has("PMIX_NAMESPACE"))
     advice =
-        "This MPI does not speak PMIx: call trainrt::prepare_mpi() before MPI_Init, or start it with `srun --mpi=pmi2`.";
+        "This MPI does not support PMIx: call trainrt::prepare_mpi() before MPI_Init, or start the program with `srun "
+        "--mpi=pmi2`.";
   else if (environment.has("SLURM_JOB_ID"))
-    advice = "Start it with `srun --mpi=pmi2`, or with `srun --mpi=pmix` and trainrt::prepare_mpi() before MPI_Init.";
+    advice =
+        "Start the program with `srun --mpi=pmi2`, or with `srun --mpi=pmix` and trainrt::prepare_mpi() before MPI_Init.";
   throw UsageError(
       fmt::format("{}={} requests {} ranks, but MPI_COMM_WORLD has only {} rank{}: "
                   "each process would compute alone, and all would save into the same directory. "

@@ -155,7 +155,7 @@ std::vector<StepGap> gaps_in(const StepView& view) {
     gaps.push_back({.problem = fmt::format("the PMIx server authenticates by {}, "
                                            "and the socket of munged does not exist in the container",
                                            view.security),
-                    .remedy = "bind /run/munge, and have libmunge in the image",
+                    .remedy = "bind /run/munge, and install libmunge in the image",
                     .is_fatal = view.security == "munge"});
   if (!view.folder_problem.empty())
     gaps.push_back({.problem = fmt::format("folder {} of the PMIx server (PMIX_SERVER_TMPDIR) {}", view.server_folder,
@@ -166,7 +166,7 @@ std::vector<StepGap> gaps_in(const StepView& view) {
   if (view.client_version.empty())
     gaps.push_back(
         {.problem = "no PMIx library can be loaded",
-         .remedy = "have libpmix.so.2 in the image (Debian: package libpmix2), or set TRAINRT_PMIX_LIBRARY to its path",
+         .remedy = "install libpmix.so.2 in the image (Debian: package libpmix2), or set TRAINRT_PMIX_LIBRARY to its path",
          .is_fatal = true});
   else if (!view.server_version.empty() && major_of(view.server_version) != major_of(view.client_version))
     gaps.push_back(

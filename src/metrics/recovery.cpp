@@ -25,7 +25,7 @@ std::vector<Record> records_in(const std::string& run_dir, const std::string& na
   if (name == "metrics.h5") return metrics_records(path);
   return csv_records(io::retried([&] { return io::read_file(path); }));
 } catch (const Error& error) {
-  log::warning(fmt::format("missing records of result.json cannot be read from {}: {}", name, error.what()));
+  log::warning(fmt::format("the records that result.json lacks cannot be read from {}: {}", name, error.what()));
   return {};
 }
 

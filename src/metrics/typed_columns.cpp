@@ -151,7 +151,7 @@ void require_seal(const std::string& path) {
   const auto length = seal("").size();
   const auto body = std::string_view(bytes).substr(0, bytes.size() - std::min(bytes.size(), length));
   if (bytes.size() < length || std::string_view(bytes).substr(body.size()) != seal(body))
-    throw Error("'" + path + "' is damaged or was written by an older version: it does not end with its digest");
+    throw Error("'" + path + "' is damaged or was written by an older version of trainrt: it does not end with its digest");
 }
 
 std::string key_of(const std::string& name) {

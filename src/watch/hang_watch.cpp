@@ -183,10 +183,10 @@ bool HangWatch::is_cancelled() {
 
 void HangWatch::cancel_alarm(bool warns) {
   if (warns)
-    log::warning(fmt::format(
-        "ranks seemed to hang, but have continued: the train function may take longer between two steps than {} allows. "
-        "Increase it, or call stop_point() in the function",
-        option_.key));
+    log::warning(
+        fmt::format("ranks seemed to hang, but have continued: the train function may take longer between two steps than "
+                    "{} allows. Increase this limit, or call stop_point() in the function",
+                    option_.key));
   ends_within(others_read_s);
   for (int tries_left = 20;; --tries_left) try {
       return io::remove_tree(folder_);

@@ -62,14 +62,15 @@ std::string reasons_in(const NodeFacts& facts) {
   if (facts.stolen >= 0.05F)
     text += fmt::format("; the hypervisor took {:.0f} % of the node's CPU time", 100 * facts.stolen);
   if (facts.other_share >= 0.05F)
-    text += fmt::format("; '{}' took {:.0f} % of its CPU", name_in(facts.other), 100 * facts.other_share);
+    text +=
+        fmt::format("; the process '{}' took {:.0f} % of the rank's CPU", name_in(facts.other), 100 * facts.other_share);
   else if (facts.preempted >= 20)
-    text += fmt::format("; other processes took its CPU {:.0f} times per second", facts.preempted);
+    text += fmt::format("; other processes interrupted the rank {:.0f} times per second", facts.preempted);
   if (facts.swapped >= 10) text += fmt::format("; the node reads {:.0f} pages per second from its swap", facts.swapped);
   if (facts.major_faults >= 5)
     text += fmt::format("; {:.0f} pages per second were read from disk (major page faults)", facts.major_faults);
   if (facts.remote_memory >= 0.2F)
-    text += fmt::format("; {:.0f} % of its memory is on another NUMA node", 100 * facts.remote_memory);
+    text += fmt::format("; {:.0f} % of the rank's memory is on another NUMA node", 100 * facts.remote_memory);
   return text;
 }
 

@@ -82,7 +82,7 @@ def another_user_in_the_container_is_named():
 @test
 def a_dev_shm_that_the_ranks_of_a_node_do_not_share_is_named_before_MPI_fails():
     apart = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--die-with-parent"]
-    _, job = names(apart, "error", "/dev/shm", "has the files of 1 of the 2 ranks of this node", "--ipc=host")
+    _, job = names(apart, "error", "/dev/shm", "has the files of only 1 of the 2 ranks of this node", "--ipc=host")
     check(job.code != 0 and "Abort(" not in job.err, "MPI was started", job)
 
 

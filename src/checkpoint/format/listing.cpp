@@ -48,8 +48,8 @@ std::int64_t highest_number(const std::string& run_dir) {
 std::int64_t number_after(std::int64_t highest, const std::string& run_dir) {
   constexpr std::int64_t max_number = 1'000'000'000'000'000;
   if (highest < max_number) return highest + 1;
-  throw UsageError("'" + run_dir + "/" + directory_name(highest) + "' has a number that no run reaches, so the next " +
-                   "checkpoint has no valid number. Rename that directory");
+  throw UsageError("'" + run_dir + "/" + directory_name(highest) +
+                   "' has too large a number: no number is left for the next " + "checkpoint. Rename this directory");
 }
 
 std::vector<Meta> list(const std::string& run_dir) {

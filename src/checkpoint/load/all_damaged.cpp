@@ -69,7 +69,8 @@ std::string doubt_about(const CheckpointCandidate& candidate, const std::vector<
   finders.insert(second.finders.begin(), second.finders.end());
   const std::set<std::string> all(readers.begin(), readers.end());
   if (finders.size() > 1 || all.size() == 1) return {};
-  return "only " + *finders.begin() + " finds damage in " + name + ", whichever part it reads; its memory may be faulty";
+  return "only " + *finders.begin() + " finds damage in " + name +
+         ", whichever part of the checkpoint it reads; the memory of its node may be faulty";
 }
 
 }  // namespace

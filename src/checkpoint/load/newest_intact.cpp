@@ -135,7 +135,7 @@ CheckContents require_same_model(const State& state, Communicator& communicator,
                        join(lines, "\n  "));
     const auto text = "cannot restore from '" + directory +
                       "': its contents do not match the State, so a different model wrote it:\n  " + join(lines, "\n  ") +
-                      "\nRun the model that wrote it.";
+                      "\nStart the run with the model that wrote the checkpoint.";
     throw StateDiffers(text, directory, lines);
   };
 }
@@ -151,8 +151,8 @@ LoadResult finish_load(const State& state, Loaded loaded, Communicator& communic
   const auto view = from_root(communicator, [&] { return std::string(has_view(result.directory) ? "1" : ""); });
   if (view.empty())
     result.notes.push_back(
-        "state.h5 is missing: it could not be written, or the run was killed before it was written. The run writes it "
-        "after its next save");
+        "state.h5 is missing, because writing it failed, or the run was killed before. The run writes this file after the "
+        "next save");
   return std::move(result);
 }
 

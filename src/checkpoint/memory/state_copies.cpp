@@ -98,8 +98,8 @@ StateCopies::StateCopies(int file, std::string run, Communicator& communicator)
 std::string StateCopies::open(const State& state, std::uint64_t max_bytes) {
   copies_.reset();
   std::string reason;
-  if (any_on_device(state)) reason = "the State has tensors in GPU memory";
-  if (!state.files().empty()) reason = "the State has files";
+  if (any_on_device(state)) reason = "tensors in GPU memory cannot be copied";
+  if (!state.files().empty()) reason = "files of the State cannot be copied";
   reason = first_of_all_ranks(reason);
   if (!reason.empty()) return reason;
   gather_layout(state);

@@ -186,7 +186,7 @@ std::vector<std::string> MissingViews::write_all() {
       missing = missing_.erase(missing);
     } catch (const Error& error) {
       if (reported_.insert(*missing).second)
-        lines.push_back("the combined view of a checkpoint is missing: " + std::string(error.what()));
+        lines.push_back("state.h5, the combined view of a checkpoint, is missing: " + std::string(error.what()));
       ++missing;
     }
   return lines;

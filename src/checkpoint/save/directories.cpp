@@ -81,8 +81,8 @@ struct Lists {
 
 [[noreturn]] void refuse_difference(const std::string& name, int one, int other, const std::string& what) {
   throw FilesDiffer(
-      fmt::format("report(): ranks {} and {} have different files '{}' ({}). Files of one name must be equal on all ranks: "
-                  "include the rank in the name, or pass the file on one rank only",
+      fmt::format("report(): ranks {} and {} have different files '{}' ({}). Files of the same name must be equal on all "
+                  "ranks: include the rank in the name, or pass the file on one rank only",
                   one, other, name, what));
 }
 
@@ -136,8 +136,8 @@ void refuse_names_of_state(const SharedFiles& files, const State& state) {
     for (const auto& [name, shared] : files)
       if (entry.each_rank ? is_of_ranks(name) : is_in(name, entry.name))
         throw Error(
-            fmt::format("report(): rank {} has a file '{}', but the State's file '{}' uses that path in a checkpoint; "
-                        "give it another name",
+            fmt::format("report(): rank {} has a file '{}', but the State's file '{}' has the same path in a checkpoint; "
+                        "give one of the two files another name",
                         shared.ranks.front(), name, entry.name));
 }
 
@@ -205,8 +205,8 @@ void refuse_other_ranks_folder(const State& state) {
   for (const auto& entry : state.files())
     if (!entry.each_rank && is_in(entry.name, other_ranks_folder))
       throw Error(
-          fmt::format("report(): the State's file '{}' is in the folder that a checkpoint uses for different files of "
-                      "one name; give it another name",
+          fmt::format("report(): the State's file '{}' is in a folder that checkpoints reserve for files that differ "
+                      "between ranks; give the file another name",
                       entry.name));
 }
 

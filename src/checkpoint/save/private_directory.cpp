@@ -83,7 +83,8 @@ void remove_abandoned(const std::string& directory, const std::function<void(con
         io::remove_tree(path);
       else if (alive)
         warn("process " + std::to_string(owner->pid) + " also saves into '" + directory +
-             "'. Only one program at a time may save into a directory");
+             "'. Only one program at a time may save into a directory: stop one of the two programs, or choose another "
+             "directory");
     } catch (const Error& error) {
       warn("cannot remove the files of a killed process: " + std::string(error.what()));
     }

@@ -18,7 +18,7 @@ void Saver::follow_up(const Commit& work) {
     add_view(work, options_.writer.observer);
     write_missing_views();
   } catch (const std::exception& error) {
-    options_.writer.warn("cannot write the combined view of a checkpoint; it is tried again later: " +
+    options_.writer.warn("cannot write the combined view of a checkpoint (state.h5); trainrt will try again later: " +
                          options_.writer.explain(error));
     missing_views_.add(work.paths.final);
   }

@@ -65,7 +65,8 @@ void throw_unknown_extension(const std::string& path, const std::string& user_fi
   constexpr std::array<std::string_view, 3> of_torch = {".pt", ".pth", ".ckpt"};
   if (std::ranges::find(of_torch, file.extension().string()) != of_torch.end() && user_files.empty())
     throw UsageError(fmt::format(
-        "cannot write '{}': {} files are not written. Use '{}', which safetensors.torch.load_file() reads for PyTorch",
+        "cannot write '{}': trainrt cannot write {} files. Write '{}' instead, and load it in PyTorch by "
+        "safetensors.torch.load_file()",
         path, file.extension().string(), std::filesystem::path(file).replace_extension(".safetensors").string()));
   std::vector<std::string> known;
   for (const auto* exporter : exporter_table()) known.emplace_back(exporter->extension);

@@ -51,7 +51,7 @@ RemoteFolder::RemoteFolder(const std::string& url, const std::vector<std::string
     if (name.empty() || (name.ends_with('/') && object.size == 0)) continue;  // a folder that a tool of the store has made
     if (!patterns.empty() && !is_selected_by(patterns, name)) continue;
     if (!is_path_below(name))
-      throw Error(fmt::format("the object '{}' cannot be copied: its name is not the path of a file in a folder",
+      throw Error(fmt::format("the object '{}' cannot be copied, because its name is not a valid file path",
                               excerpt(storage_->url_of(object.name))));
     objects_.push_back(std::move(object));
   }

@@ -85,8 +85,8 @@ extern const Command build{
     .examples = build_examples,
     .options = build_options,
     .notes =
-        "For an installation from one file, which has the sources of this module, but not the module. "
-        "Needs PyTorch 2.6 or newer, and a compiler for C++20 such as GCC 11: CXX, or g++.\n",
+        "An installation from one file contains only the sources of this module. The build needs PyTorch 2.6 or newer, and "
+        "a C++20 compiler such as GCC 11. CXX selects the compiler; the default is g++.\n",
     .exit_codes = build_exit_codes,
     .run = run_build,
     .output_is_result = false};

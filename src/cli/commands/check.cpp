@@ -86,7 +86,7 @@ std::string storage_text(const config::RunSpec& spec) {
   const auto folder = existing_part(spec.run.storage_path);
   const auto system = io::file_system_of(folder);
   auto text = fmt::format("{} on {}, {}", spec.run.storage_path, system.name, free_space_text(folder));
-  if (!system.durable) text += "; WARNING: files are in the memory of this node, and lost when it restarts";
+  if (!system.durable) text += "; WARNING: files are in the memory of this node, and are lost when the node restarts";
   if (system.durable && !system.shared) text += "; not shared with other nodes";
   return text;
 }
@@ -129,7 +129,7 @@ std::string described_function(const config::RunSpec& spec, const std::string& n
   auto text = name;
   if (declared.loop.empty()) text += ", which declares no keys: [loop] is not checked";
   if (declared.datasets.empty())
-    text += fmt::format("{} declares no datasets: a missing [data.NAME] is not found here",
+    text += fmt::format("{} declares no datasets: a missing [data.NAME] is not reported",
                         declared.loop.empty() ? "; it" : ", which");
   return text;
 }

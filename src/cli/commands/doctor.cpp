@@ -252,14 +252,12 @@ const Command doctor{
     .options = doctor_options,
     .notes =
         "Start it like the run, with the same srun options. Each line is the result of a check: ok, warning or error, with "
-        "advice.\n"
-        "The lines mpi and pmix name the libraries that are loaded; TRAINRT_MPI_LIBRARY and TRAINRT_PMIX_LIBRARY name "
-        "others.\n"
-        "Each node writes at most 64 MiB to the folder, for at most 3 s, in files named .trainrt-doctor*. The "
-        "files are removed; the next doctor removes those of a killed one.\n"
-        "With a program after --, or a config with train.program, it also checks the program's files, its Python and "
-        "frameworks on each node, the address at which the ranks connect, CPUs, proxies, limits and stale locks. The "
-        "program is not started; its Python interpreter is, once per node.\n",
+        "advice.\nThe lines mpi and pmix name the loaded libraries; TRAINRT_MPI_LIBRARY and TRAINRT_PMIX_LIBRARY select "
+        "others.\nEach node writes at most 64 MiB to the folder, for at most 3 s, in files named .trainrt-doctor*. It "
+        "removes these files; if it was killed, the next `trainrt doctor` removes them.\nWith a program after --, or a "
+        "config with train.program, it also checks the program's files, its Python and frameworks on each node, the "
+        "address at which the ranks connect, CPUs, proxies, limits and stale locks. It does not start the program, but "
+        "starts the program's Python interpreter once per node.\n",
     .exit_codes = doctor_exit_codes,
     .run = doctor_command};
 

@@ -141,12 +141,11 @@ const Command export_file{
     .examples = export_examples,
     .options = export_options,
     .notes =
-        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported.\n"
-        "Entry `trainrt` of __metadata__ in a .safetensors file is a JSON text with the checkpoint's step and metrics.\n"
-        "Sharded tensors are complete.\n"
-        "If FILE has the extension of a file that the train function has written into the checkpoint (model.ubj of "
-        "xgboost), that file is copied unchanged.\n"
-        "All bytes are checked, and FILE appears only when it is complete.\n",
+        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported.\nEntry `trainrt` of "
+        "__metadata__ in a .safetensors file is a JSON text with the checkpoint's step and metrics.\nThe file contains "
+        "complete tensors, also if they are sharded in the checkpoint.\nIf FILE has the extension of a file that the train "
+        "function has written into the checkpoint (model.ubj of xgboost), that file is copied unchanged.\nAll bytes are "
+        "checked, and FILE appears only when it is complete.\n",
     .exit_codes = export_exit_codes,
     .run = export_command};
 

@@ -40,10 +40,10 @@ constexpr Example fetch_examples[] = {
     {"trainrt fetch s3://bucket/runs/first -o first --files '*.json'", "the records of a run"}};
 
 constexpr CommandOption fetch_options[] = {
-    {"output", "FOLDER", "folder to make (required); it may exist if it is empty"},
+    {"output", "FOLDER", "new folder, or an empty one (required)"},
     {"files", "PATTERN,...",
-     "copy only these files, by patterns of their paths below URL: '*.json,!attempts/*'; ! excludes files, * also matches "
-     "'/'. Checksums are then not verified"},
+     "copy only files whose paths below URL match these patterns: '*.json,!attempts/*'. A pattern that begins with ! "
+     "excludes files; * also matches '/'. Checksums are then not verified"},
     {"empty-ok", "", "make an empty folder if nothing is stored at URL, instead of an error"},
     {"--storage.key=value", "", "set a key of [storage], such as --storage.s3_endpoint=http://host:9000"},
     {"quiet", "", "do not show the progress"}};
@@ -190,9 +190,8 @@ const Command fetch{
     .options = fetch_options,
     .notes =
         "URL is s3://BUCKET/KEY, gs://BUCKET/KEY or file:///PATH: a mirrored run (checkpoint.mirror), one of its "
-        "checkpoints, or any other folder. Checksums of checkpoints are verified; an incomplete checkpoint is an error, or "
-        "is left out of the copy of a run.\n"
-        "Credentials come from the environment or ~/.aws, as for datasets.\n",
+        "checkpoints, or any other folder. Checksums of checkpoints are verified. An incomplete checkpoint is an error; in "
+        "the copy of a run, it is left out.\nCredentials come from the environment or ~/.aws, as for datasets.\n",
     .exit_codes = fetch_exit_codes,
     .run = fetch_command};
 

@@ -192,17 +192,16 @@ const Command predict{
     .examples = predict_examples,
     .options = predict_options,
     .notes =
-        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is used.\n"
-        "The train function and [loop] are read from the run's run.json. Libraries and TorchScript files that run.json "
-        "names are not loaded unless they are in a module folder: name them again on the command line.\n"
-        "The dataset may lack the fields that only training needs. It is neither shuffled nor mixed: the output has the "
-        "order of the dataset. Text fields can be written to .csv and .h5 files (as UTF-8 strings of the length of the "
-        "longest text, padded with NULs); the dataset is then read once more to find that length.\n"
-        "Under srun or mpiexec, this process is one of several ranks. The ranks divide the samples and write to the same "
-        "file. The file does not depend on the number of ranks if the function predicts complete batches, as the built-in "
-        "functions do.\n"
-        "The run directory is not changed. A prediction that was stopped or failed cannot resume. A temporary file that a "
-        "kill leaves next to FILE (.NAME.tmp.HOST.PID) is removed by the next command that writes FILE.\n",
+        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is used.\nThe train function and "
+        "[loop] are read from the run's run.json. Libraries and TorchScript files that run.json names are not loaded "
+        "unless they are in a module folder: name them again on the command line.\nThe dataset may lack the fields that "
+        "only training needs. Samples are predicted in the order of the dataset, without shuffling or mixing. Text fields "
+        "can be written to .csv and .h5 files (as UTF-8 strings of the length of the longest text, padded with NULs); the "
+        "dataset is then read once more to find that length.\nUnder srun or mpiexec, this process is one of several ranks. "
+        "The ranks divide the samples and write to the same file. The file does not depend on the number of ranks if the "
+        "function predicts complete batches, as the built-in functions do.\nThe run directory is not changed. A prediction "
+        "that was stopped or failed cannot resume. A temporary file that a kill leaves next to FILE (.NAME.tmp.HOST.PID) "
+        "is removed by the next command that writes FILE.\n",
     .exit_codes = predict_exit_codes,
     .run = predict_command};
 

@@ -239,15 +239,12 @@ const Command result{
     .options = result_options,
     .notes =
         "For a folder of run directories, such as run.storage_path, shows a table of its runs: the keys of [loop] that "
-        "differ, and the best metrics of each run by checkpoint.score_attribute, or else its last ones.\n"
-        "States of a run or an attempt:\n"
-        "    running    its processes are running\n"
-        "    finished   the training is complete, or a rule ended it early\n"
-        "    stopped    saved and stopped on purpose; the same command continues it\n"
-        "    failed     ended by an error\n"
-        "    killed     its processes ended without recording why\n"
-        "    starting   its program has been started, but has not opened the run\n"
-        "    waiting, paused   a trial of a sweep that has not started, or is saved for now\n",
+        "differ, and the best metrics of each run by checkpoint.score_attribute, or else its last ones.\nStates of a run "
+        "or an attempt:\n    running    its processes are running\n    finished   the training is complete, or a rule "
+        "ended it early\n    stopped    saved and stopped on purpose; the same command continues it\n    failed     ended "
+        "by an error\n    killed     its processes ended without recording why\n    starting   its program has been "
+        "started, but has not opened the run\n    waiting    a trial of a sweep that has not started\n    paused     a "
+        "trial of a sweep that was saved and will continue\n",
     .exit_codes = result_exit_codes,
     .run = result_command};
 

@@ -151,32 +151,21 @@ const Command run{
     .examples = run_examples,
     .options = run_options,
     .notes =
-        "The smallest config:\n"
-        "\n"
-        "    [run]\n"
-        "    name         = first\n"
-        "    storage_path = runs\n"
-        "    [train]\n"
-        "    function     = linear\n"
-        "    [data.train]\n"
-        "    format       = synthetic\n"
-        "\n"
-        "Under srun or mpiexec, this process is one of the run's ranks. Otherwise the run has one rank, or N ranks with "
-        "-n.\n"
-        "A program needs no config: run.name is derived from the program and the Slurm job, so that a requeued job resumes "
-        "the run, and run.storage_path is $TRAINRT_STORAGE, else the folder runs in the directory of submission.\n"
-        "SIGUSR1, SIGUSR2, SIGTERM, SIGINT or SIGHUP on any rank stops all ranks at the same step and saves a checkpoint. "
-        "So does the approaching time limit of the Slurm job.\n"
-        "After a failure of one rank's program, or of a rank that -n started, all ranks are restarted, at most "
-        "failure.max_failures times.\n"
-        "Standard input, unless it is a terminal, is passed to the program of rank 0. A script that the interpreter reads "
-        "from standard input (python3 - < train.py) is passed to the programs of all ranks.\n"
-        "A run of another user is resumed only with --trust-owner=USER, or if trust_group in section [trust] of "
-        "~/.config/trainrt/trainrt.ini or /etc/trainrt/trainrt.ini names a group of that user.\n"
-        "Ranks on several nodes, and ranks of mpiexec or srun --mpi=pmi2, need an MPI library with MPICH's ABI; "
-        "TRAINRT_MPI_LIBRARY names it, by default libmpi.so.12 or libmpich.so.12.\n"
-        "Open ports: MPI between nodes; on rank 0, the services for a program that uses MPI, Horovod or XGBoost "
-        "(program.env), on 127.0.0.1 if all ranks are on one node; and the ports that the program itself opens.\n",
+        "The smallest config:\n\n    [run]\n    name         = first\n    storage_path = runs\n    [train]\n    function   "
+        "  = linear\n    [data.train]\n    format       = synthetic\n\nUnder srun or mpiexec, this process is one of the "
+        "run's ranks. Otherwise the run has one rank, or N ranks with -n.\nA program needs no config. By default, run.name "
+        "is derived from the program and the Slurm job, so that a requeued job resumes the run; run.storage_path is "
+        "$TRAINRT_STORAGE, or else the folder runs in the directory of submission.\nSIGUSR1, SIGUSR2, SIGTERM, SIGINT or "
+        "SIGHUP on any rank stops all ranks at the same step and saves a checkpoint. So does the approaching time limit of "
+        "the Slurm job.\nAfter a failure of one rank's program, or of a rank that -n started, all ranks are restarted, at "
+        "most failure.max_failures times.\nStandard input, unless it is a terminal, is passed to the program of rank 0. A "
+        "script that the interpreter reads from standard input (python3 - < train.py) is passed to the programs of all "
+        "ranks.\nA run of another user is resumed only with --trust-owner=USER, or if trust_group in section [trust] of "
+        "~/.config/trainrt/trainrt.ini or /etc/trainrt/trainrt.ini names a group of that user.\nRanks on several nodes, "
+        "and ranks of mpiexec or srun --mpi=pmi2, need an MPI library with MPICH's ABI; TRAINRT_MPI_LIBRARY names it, by "
+        "default libmpi.so.12 or libmpich.so.12.\nOpen ports: MPI between nodes; on rank 0, the services for a program "
+        "that uses MPI, Horovod or XGBoost (program.env), on 127.0.0.1 if all ranks are on one node; and the ports that "
+        "the program itself opens.\n",
     .exit_codes = run_exit_codes,
     .run = run_command,
     .output_is_result = false,

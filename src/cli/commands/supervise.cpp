@@ -73,14 +73,12 @@ const Command supervise{
     .options = supervise_options,
     .notes =
         "Call it once in the batch script, without srun. It starts `srun $TRAINRT_SRUN_ARGS trainrt` with the same "
-        "arguments. jobs/train.sbatch is a complete batch script.\n"
-        "If a rank dies, the job step is ended within seconds and started again in the same allocation, at most "
-        "failure.max_failures times.\n"
-        "If the run stops (exit code 75), the job is requeued, at most failure.max_requeues times.\n"
-        "If a node fails, the run continues on the other nodes with all ranks, given sbatch --no-kill.\n"
-        "A node that ends several attempts (failure.exclude_bad_nodes) or slows down the others (failure.exclude_slow) is "
-        "excluded from later attempts.\n"
-        "If failure.max_no_progress attempts make no progress, the job ends.\n",
+        "arguments. jobs/train.sbatch is a complete batch script.\nIf a rank dies, the job step is ended within seconds "
+        "and started again in the same allocation, at most failure.max_failures times.\nIf the run stops (exit code 75), "
+        "the job is requeued, at most failure.max_requeues times.\nIf a node fails in a job of sbatch --no-kill, the run "
+        "continues on the other nodes with all ranks.\nA node that ends several attempts (failure.exclude_bad_nodes) or "
+        "slows down the others (failure.exclude_slow) is excluded from later attempts.\nIf failure.max_no_progress "
+        "attempts make no progress, the job ends.\n",
     .exit_codes = supervise_exit_codes,
     .run = supervise_command,
     .output_is_result = false,

@@ -194,20 +194,18 @@ ExitCode top_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command top;
-const Command top{
-    .name = "top",
-    .group = CommandGroup::view,
-    .order = 2,
-    .usage = top_usage,
-    .help = "show a run live: progress, time left, metrics, ranks, events",
-    .examples = top_examples,
-    .options = top_options,
-    .notes =
-        "Reads only the run directory, so it works on any node that can read it. If the run hangs, it shows which rank the "
-        "others wait for. Between two attempts it shows when and why the next one starts. The state of a run that has "
-        "ended "
-        "is printed once.\n"
-        "Without colors if NO_COLOR is set; ASCII only if the locale (LC_ALL, LC_CTYPE, LANG) does not use UTF-8.\n",
-    .run = top_command};
+const Command top{.name = "top",
+                  .group = CommandGroup::view,
+                  .order = 2,
+                  .usage = top_usage,
+                  .help = "show a run live: progress, time left, metrics, ranks, events",
+                  .examples = top_examples,
+                  .options = top_options,
+                  .notes =
+                      "Reads only the run directory, so that it works on any node that can read this directory. If the run "
+                      "hangs, shows the rank that the other ranks wait for. Between two attempts, shows when and why the "
+                      "next attempt starts. The state of a run that has ended is printed once.\nWithout colors if NO_COLOR "
+                      "is set; ASCII only if the locale (LC_ALL, LC_CTYPE, LANG) does not use UTF-8.\n",
+                  .run = top_command};
 
 }  // namespace trainrt::cli::plugins

@@ -199,7 +199,7 @@ ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> word
   if (job.tasks > 0) set_srun_variables(environment);
   if (job.tasks > 0 && sweep.max_workers() > job.tasks)
     throw UsageError(
-        fmt::format("tune.workers = {}, but the job has only {} task{}: submit it with sbatch --ntasks={} or more",
+        fmt::format("tune.workers = {}, but the job has only {} task{}: submit the job with sbatch --ntasks={} or more",
                     sweep.max_workers(), job.tasks, job.tasks == 1 ? "" : "s", sweep.max_workers()));
   if (sweep.place() != "slices") return run_in_steps(sweep, job, environment);
   if (job.tasks == 0)
@@ -230,12 +230,11 @@ const Command tune{
     .notes =
         "[tune] sets the metric, the number of trials and the search algorithm, [tune.space] the values that trials choose "
         "from: lr = loguniform(1e-4, 1e-1). The directory of the sweep is run.storage_path/run.name. Each trial is a run "
-        "in it, with its output in trial_NNNNN.log.\n"
-        "The same command continues a sweep that was stopped or killed. Several processes, such as the tasks of a job "
-        "array, share the trials of a sweep.\n"
-        "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
-        "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks. "
-        "Each slice trains one trial after another.\nA trial that fails with exit code 64 is not retried.\n",
+        "in it, with its output in trial_NNNNN.log.\nThe same command continues a sweep that was stopped or killed. "
+        "Several processes, such as the tasks of a job array, can share the trials of a sweep.\nIn a Slurm job, each trial "
+        "is a job step of tune.workers tasks; elsewhere it runs in processes of this node. Under srun or mpiexec, or with "
+        "tune.place = slices, the ranks are divided into slices of tune.workers ranks. Each slice trains one trial after "
+        "another.\nA trial that fails with exit code 64 (invalid config or data) is not retried.\n",
     .exit_codes = tune_exit_codes,
     .run = tune_command,
     .writes_run = true};

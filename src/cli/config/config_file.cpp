@@ -78,9 +78,9 @@ bool reads_as(const std::string& written, const std::string& value) {
 std::string written_value(const std::string& key, const std::string& value) {
   for (const auto& written : {value, "\"" + value + "\""})
     if (reads_as(written, value)) return written;
-  throw UsageError(
-      fmt::format("{} is '{}', which a config file cannot contain: change its double quotes, '#', ';' or line breaks", key,
-                  excerpt(value)));
+  throw UsageError(fmt::format(
+      "{} is '{}', which a config file cannot contain: remove double quotes, '#', ';' and line breaks from the value", key,
+      excerpt(value)));
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ Options read_config_file_with_old_names(const std::string& path) {
     if (equals == std::string::npos || trim(line.substr(0, equals)).empty())
       throw UsageError(fmt::format("{}: '{}' does not have the form key = value", origin, line));
     if (section.empty())
-      throw UsageError(fmt::format("{}: '{}' precedes all sections: put it after a line [section]", origin, line));
+      throw UsageError(fmt::format("{}: '{}' precedes all sections: put this line after a line [section]", origin, line));
     const auto key = section + "." + trim(line.substr(0, equals));
     if (const auto* earlier = options.find(key))
       throw UsageError(fmt::format("{}: the key {} is set twice; the first line is {}", origin, key, earlier->origin));

@@ -42,9 +42,9 @@ void NodeMemoryProbe::require_shared(const World& world) const {
   for (const auto& name : io::list_if_exists(node_memory)) seen += name.find(step_) != std::string::npos ? 1 : 0;
   if (seen >= world.local_size) return;
   throw Error(fmt::format(
-      "{} has the files of {} of the {} ranks of this node: they run in containers that do not share it, and MPI cannot "
-      "start. Bind the node's /dev/shm (Apptainer does so without --containall and --contain; Docker, Podman: --ipc=host "
-      "-v /dev/shm:/dev/shm), or start one container for all ranks of a node",
+      "{} has the files of only {} of the {} ranks of this node, because the ranks run in containers that do not share "
+      "this folder. MPI cannot start. Bind the node's /dev/shm (Apptainer does so without --containall and --contain; "
+      "Docker, Podman: --ipc=host -v /dev/shm:/dev/shm), or start one container for all ranks of a node",
       node_memory, seen, world.local_size));
 }
 

@@ -78,7 +78,7 @@ void require_library(const Options& options, const rundir::RunRecord& record, co
     if (!is_library(key) || text.empty() || !is_needed || !options.text(key).empty()) continue;
     throw UsageError(fmt::format(
         "the library '{}', which {} names ({}), is not loaded: a run directory cannot choose the code that runs. If you "
-        "trust the library, give it: --{}='{}'. Libraries in the module folders need no option: {}",
+        "trust the library, name it on the command line: --{}='{}'. Libraries in the module folders need no option: {}",
         text, origin, key, key, text, join(texts_of(module_folders()))));
   }
 }
@@ -100,8 +100,8 @@ void require_function(const Options& options, bool has_record, const std::string
   if (!options.text("train.function").empty() || !options.text("train.library").empty()) return;
   if (has_record)
     throw UsageError(
-        fmt::format("the run of {} trained a program, and `trainrt predict` requires a train function: name one that can "
-                    "load this checkpoint, with --train.function=NAME or --train.library=FILE.so",
+        fmt::format("the run of {} ran a program, but `trainrt predict` requires a train function: name a train function "
+                    "that can load this checkpoint, with --train.function=NAME or --train.library=FILE.so",
                     checkpoint));
   throw UsageError(
       fmt::format("{} is not in a run directory (run.json): name its train function with --train.function=NAME or "
@@ -167,9 +167,9 @@ std::vector<trainer::KeptField> kept_fields(const Arguments& arguments) {
     const auto field = trim(word.substr(0, equals));
     const auto name = equals == std::string::npos ? field : trim(word.substr(equals + 1));
     if (field.empty() || name.empty())
-      throw UsageError(
-          fmt::format("--keep is '{}'; it must be a comma-separated list of fields of the dataset, FIELD or FIELD=NAME",
-                      given->second));
+      throw UsageError(fmt::format(
+          "--keep is '{}'; it must be a list of fields of the dataset, separated by commas, each FIELD or FIELD=NAME",
+          given->second));
     kept.push_back({field, name});
   }
   return kept;
@@ -181,10 +181,10 @@ void require_own_code(const trainer::FunctionEntry& entry, const config::RunSpec
   for (const auto& key : entry.declared.code) {
     const auto* value = spec.loop.find(key);
     if (value == nullptr || value->origin == command_line) continue;
-    throw UsageError(fmt::format(
-        "the file '{}', which {} names (loop.{}), is not loaded: it is code, and a run directory cannot choose the code "
-        "that runs. If you trust the file, give it: --loop.{}='{}'",
-        value->text, value->origin, key, key, value->text));
+    throw UsageError(
+        fmt::format("the file '{}', which {} names (loop.{}), is not loaded: it is code, and a run directory cannot choose "
+                    "the code that runs. If you trust the file, name it on the command line: --loop.{}='{}'",
+                    value->text, value->origin, key, key, value->text));
   }
 }
 

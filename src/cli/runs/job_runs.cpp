@@ -73,10 +73,9 @@ std::vector<std::string> find_runs_of_job(const std::string& job, const std::vec
   runs.erase(std::ranges::unique(runs).begin(), runs.end());
   if (runs.empty())
     throw UsageError(fmt::format(
-        "found no run of job {} in {}{}, {} levels deep. If the run is in another folder, name it: trainrt top --job {} "
-        "STORAGE_PATH. If the job waits in the queue or has just started, try again later: the run appears when the "
-        "program "
-        "calls trainrt, or after one minute if it is a Python program that does not",
+        "found no run of job {} in {}{}, {} levels deep. If the run is in another folder, give that folder: trainrt top "
+        "--job {} STORAGE_PATH. If the job waits in the queue or has just started, try again later: the run appears when "
+        "the program calls trainrt, or after one minute if a Python program does not call trainrt",
         job, join(folders), finder.is_incomplete() ? fmt::format(" (the first {} folders)", max_folders) : "", max_depth,
         job));
   std::vector<std::string> run_dirs;

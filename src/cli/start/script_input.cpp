@@ -17,7 +17,8 @@ namespace {
 
 [[noreturn]] void throw_no_script(const config::RunSpec& spec, std::string reason) {
   if (const int rank = launch::claimed_rank(Environment::of_process()); rank > 0)
-    reason += fmt::format(" on rank {} (mpiexec passes it only to rank 0; trainrt -n and srun pass it to all ranks)", rank);
+    reason += fmt::format(
+        " on rank {} (mpiexec passes standard input only to rank 0; trainrt -n and srun pass it to all ranks)", rank);
   throw UsageError(
       fmt::format("train.program: '{0}' reads its script from standard input, {1}. Name the script (trainrt -n 2 -- "
                   "python3 train.py), or redirect it (trainrt -n 2 -- {0} < train.py)",

@@ -18,7 +18,8 @@ CopiesFile::CopiesFile(const config::RunSpec& spec, int nodes) {
   if (spec.failure.recovery != config::Recovery::live || spec.failure.max_failures == 0 || nodes != 1) return;
   file_ = Descriptor(memfd_create(trainer::copies_name, MFD_CLOEXEC));
   if (!file_)
-    log::warning(fmt::format("no copies of the State are made in memory: memfd_create: {}", std::strerror(errno)));
+    log::warning(
+        fmt::format("no copies of the State are made in memory, because memfd_create failed: {}", std::strerror(errno)));
   else
     setenv(trainer::copies_variable, fmt::format("/proc/{}/fd/{}", getpid(), file_.get()).c_str(), 1);
 }

@@ -47,8 +47,9 @@ void NodeExclusions::update_after_attempt(const config::RunSpec& spec) {
   const auto bad = batch::bad_node(ends, rundir::names_of(nodes_), rules);
   if (!bad) return;
   if (!bad->can_exclude)
-    return log::warning(fmt::format("node {} is not excluded ({}): {} excluded already (failure.max_excluded_nodes)",
-                                    bad->name, bad->why, counted(static_cast<std::int64_t>(nodes_.size()), "node")));
+    return log::warning(
+        fmt::format("node {} is not excluded ({}): {} excluded already, the maximum (failure.max_excluded_nodes)",
+                    bad->name, bad->why, counted(static_cast<std::int64_t>(nodes_.size()), "node")));
   add(spec, {.node = bad->name, .why = bad->why, .since_attempt = ends.back().attempt, .time = utc_now()});
 }
 
@@ -74,7 +75,7 @@ void NodeExclusions::mark(batch::Situation& situation, const std::optional<batch
 std::string NodeExclusions::refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts,
                                     const batch::RestartLimits& limits, int max_nodes) const {
   if (nodes_.size() >= static_cast<std::size_t>(max_nodes))
-    return fmt::format("{} excluded already (failure.max_excluded_nodes)",
+    return fmt::format("{} excluded already, the maximum (failure.max_excluded_nodes)",
                        counted(static_cast<std::int64_t>(nodes_.size()), "node"));
   auto names = rundir::names_of(nodes_);
   const auto next = std::ranges::find_if(situation.nodes, [&](const auto& node) { return !is_in(names, node.name); });

@@ -34,8 +34,8 @@ std::unique_ptr<launch::RankGroup> StandbyRanks::take() {
 }
 
 void StandbyRanks::give_up(const std::string& reason) {
-  log::warning(
-      fmt::format("a restart after a failure will take longer, since no standby processes can be started: {}", reason));
+  log::warning(fmt::format("a restart after a failure will take longer, because standby processes cannot be kept ready: {}",
+                           reason));
   start_at_s_ = std::numeric_limits<double>::infinity();
 }
 

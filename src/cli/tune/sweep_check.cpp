@@ -64,10 +64,10 @@ void refuse_fixed_dimensions(const tune::Sweep& sweep) {
     const auto* fixed = common.find(dimension.key);
     if (fixed == nullptr || fixed->origin != command_line) continue;
     const auto name = dimension.key.starts_with("loop.") ? dimension.key.substr(5) : dimension.key;
-    throw UsageError(fmt::format(
-        "command line: --{0}={1} has no effect, because trials take {2} from [tune.space] ({3}). Leave it out, or "
-        "replace the domain: --tune.space.{2}={1}",
-        dimension.key, fixed->text, name, dimension.origin));
+    throw UsageError(
+        fmt::format("command line: --{0}={1} has no effect, because trials take {2} from [tune.space] ({3}). Remove this "
+                    "option, or replace the domain: --tune.space.{2}={1}",
+                    dimension.key, fixed->text, name, dimension.origin));
   }
 }
 

@@ -130,8 +130,8 @@ void require_slices(const tune::Sweep& sweep, int ranks) {
         "without srun or mpiexec (jobs/tune.sbatch)");
   if (tune::sets_workers(sweep.space()))
     throw UsageError(
-        fmt::format("[tune.space] sets {}, so that trials have different numbers of ranks, which a slice cannot have: run "
-                    "trainrt tune once, without srun or mpiexec (jobs/tune.sbatch)",
+        fmt::format("[tune.space] sets {}, so that trials have different numbers of ranks, but slices have a fixed number "
+                    "of ranks: run trainrt tune once, without srun or mpiexec (jobs/tune.sbatch)",
                     tune::workers_key));
   if (sweep.max_workers() > ranks || ranks % sweep.max_workers() != 0)
     throw UsageError(fmt::format("tune.workers = {}, but {} rank{} launched: start a multiple of {} ranks",

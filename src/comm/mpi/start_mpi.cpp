@@ -52,7 +52,7 @@ void initialize_mpi(launch::Launch& launch) {
   int initialized = 0;
   check_mpi(mpi().Initialized(&initialized));
   if (initialized != 0)
-    throw UsageError("MPI was already initialized by the program: let trainrt initialize it, and use MPI after that");
+    throw UsageError("the program has already initialized MPI: let trainrt initialize MPI, and use MPI after that");
   const MpiTransports transports(launch.world());
   launch.before_mpi();
   int provided = 0;
@@ -97,8 +97,8 @@ std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
   check_mpi(mpi().Finalized(&finalized));
   if (initialized == 0 || finalized != 0)
     throw UsageError(
-        fmt::format("mpi_communicator: MPI {}: call MPI_Init first. "
-                    "If the program has called it, it uses another MPI library than {}",
+        fmt::format("mpi_communicator: MPI {}: call MPI_Init first. If the program has called MPI_Init, it uses another "
+                    "MPI library than {}",
                     finalized != 0 ? "has been finalized" : "has not been initialized", launch::found_mpi().library->path));
   undo_mpi_preparation();
   launch::require_expected_size_of_mpi(Environment::of_process(), mpi_size(MPI_COMM_WORLD));

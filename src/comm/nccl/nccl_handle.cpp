@@ -155,9 +155,11 @@ NcclHandle::AbortReason NcclHandle::find_failure() try {
   const auto& first = watched_.front();
   const auto where = fmt::format("{} on rank {} ({})", first.what, member_.rank, host_name());
   if (monotonic_seconds() - since_ > with_margin(member_.limit_seconds))
-    return {fmt::format("{}: not complete on GPU {} after {} s: a rank has not joined it; NCCL does not report which rank",
-                        where, member_.gpu, member_.limit_seconds),
-            true};
+    return {
+        fmt::format(
+            "{}: not complete on GPU {} after {} s: a rank has not joined this collective; NCCL does not report which rank",
+            where, member_.gpu, member_.limit_seconds),
+        true};
   const std::unique_lock comm_lock(comm_mutex_, std::try_to_lock);
   if (!comm_lock || comm_ == nullptr) return {};  // the thread that holds comm_mutex_ checks NCCL's state itself
   auto state = Result::success;

@@ -143,7 +143,7 @@ std::string CounterWait::missing() {
   for (int rank = next_; rank < end_; ++rank)
     if (!board_.has_reached(rank, counter_, value_)) names += (names.empty() ? "" : ", ") + board_.name_of(rank);
   if (counter_ != Board::announced && counter_ != Board::maximum_posted)
-    names += ", which joined but did not complete its share";
+    names += ", which joined the collective but did not complete its share of the work";
   return names;
 }
 

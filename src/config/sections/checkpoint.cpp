@@ -11,8 +11,8 @@ const Section checkpoint{
         key(&CheckpointKeys::every,
             {.key = "checkpoint.every",
              .default_value = "1 reports",
-             .help = "interval between checkpoints; auto derives it from the cost of a save and the "
-                     "rate of failures. save(), a stop and the end of the run always save"}),
+             .help = "interval between checkpoints; auto derives the interval from the cost of a save and the rate of "
+                     "failures. save(), a stop and the end of the run always save a checkpoint"}),
         key(&CheckpointKeys::num_to_keep,
             {.key = "checkpoint.num_to_keep",
              .default_value = "0",
@@ -45,11 +45,11 @@ const Section checkpoint{
              .default_value = "3",
              .help = "number of failed checkpoint writes in a row that ends the run; 0: no limit",
              .range = {.least = 0}}),
-        key(&CheckpointKeys::io_threads, {.key = "checkpoint.io_threads",
-                                          .default_value = "4",
-                                          .help = "number of threads per rank that write checkpoints; ranks that share "
-                                                  "CPUs have fewer",
-                                          .range = {.least = 1, .most = 64}}),
+        key(&CheckpointKeys::io_threads,
+            {.key = "checkpoint.io_threads",
+             .default_value = "4",
+             .help = "number of threads per rank that write checkpoints; ranks that share CPUs have fewer threads",
+             .range = {.least = 1, .most = 64}}),
         key(&CheckpointKeys::read_back,
             {.key = "checkpoint.read_back",
              .default_value = "false",
@@ -57,7 +57,7 @@ const Section checkpoint{
         key(&CheckpointKeys::replica_check,
             {.key = "checkpoint.replica_check",
              .default_value = "error",
-             .help = "action if replicated tensors differ between ranks; every checkpoint compares them"},
+             .help = "action if replicated tensors differ between ranks; they are compared at every checkpoint"},
             {{"error", OnReplicaDifference::error},
              {"warn", OnReplicaDifference::warn},
              {"off", OnReplicaDifference::off}}),
@@ -67,15 +67,15 @@ const Section checkpoint{
              .help = "interval at which replicated tensors are compared in addition to the comparison at checkpoints"}),
         key(&CheckpointKeys::same_files,
             {.key = "checkpoint.same_files",
-             .help = "action if ranks report directories with different files of one name: error, or rank0, which keeps "
-                     "rank 0's file under that name and the others in files/.other_ranks. Default: rank0 for report() of "
-                     "trainrt.train, error for other programs"},
+             .help = "action if ranks report directories in which files of the same name differ. error: the run fails. "
+                     "rank0: rank 0's file keeps the name, and the files of other ranks are stored in files/.other_ranks. "
+                     "Default: rank0 for report() of trainrt.train, error otherwise"},
             {{"error", SameFiles::error}, {"rank0", SameFiles::rank0}}),
         key(&CheckpointKeys::mirror,
             {.key = "checkpoint.mirror",
              .type = OptionType::path,
              .help = "folder or URL (s3://BUCKET/PREFIX, gs://...) to which finished checkpoints are copied in the "
-                     "background; a run with a missing directory resumes from there"}),
+                     "background; if the run directory is missing, the run resumes from the mirror"}),
         key(&CheckpointKeys::mirror_wait_s,
             {.key = "checkpoint.mirror_wait",
              .default_value = "300",

@@ -78,11 +78,10 @@ const Section failure{
                   .default_value = "2",
                   .help = "maximum number of bad and slow nodes that a run excludes at a time",
                   .range = {.least = 0, .most = 1e9}}),
-             key(&FailureKeys::stop_before_end,
-                 {.key = "failure.stop_before_end",
-                  .default_value = "auto",
-                  .help = "time before the end of the job at which the run saves and stops; auto derives it from the "
-                          "duration of the last saves"}),
+             key(&FailureKeys::stop_before_end, {.key = "failure.stop_before_end",
+                                                 .default_value = "auto",
+                                                 .help = "time before the end of the job at which the run saves and stops; "
+                                                         "auto derives this time from the duration of the last saves"}),
              key(&FailureKeys::hang_timeout,
                  {.key = "failure.hang_timeout",
                   .default_value = "auto",

@@ -32,9 +32,8 @@ const Section program{
              key(&ProgramKeys::gpus,
                  {.key = "program.gpus",
                   .default_value = "node",
-                  .help =
-                      "GPUs in CUDA_VISIBLE_DEVICES: node lists the GPUs of all ranks of the node, so that the GPUs can "
-                      "copy to each other, and a rank's own GPU has the number LOCAL_RANK; own lists only the rank's GPUs",
+                  .help = "GPUs in CUDA_VISIBLE_DEVICES of a rank. node: the GPUs of all ranks of the node, so that GPUs "
+                          "can copy to each other; the rank uses the GPU number LOCAL_RANK. own: only the rank's GPUs",
                   .choices = {"node", "own"}}),
              key(&ProgramKeys::interface,
                  {.key = "program.interface",
@@ -53,15 +52,16 @@ const Section program{
              key(&ProgramKeys::progress,
                  {.key = "program.progress",
                   .help = "regular expression that extracts the progress of a program that does not use trainrt's client "
-                          "from lines of rank 0's output. Its named groups are step (or iteration, or epoch), total (the "
-                          "number of these in the run), and metrics, as in "
+                          "from lines of rank 0's output. Its named groups are step (or iteration, or epoch), total "
+                          "(number of steps, iterations or epochs in the run), and names of metrics, as in "
                           R"(step (?<step>\d+) loss (?<loss>\S+))"}),
              key(&ProgramKeys::has_trainer,
                  {.key = "program.has_trainer",
                   .type = OptionType::boolean,
                   .default_value = "false",
-                  .help = "true for a program that calls trainrt::Trainer: each rank becomes the program instead of "
-                          "starting it, and `supervise` and `-n` watch the run that it opens"})},
+                  .help = "true for a program that calls trainrt::Trainer. The process of each rank then replaces itself "
+                          "by the program (exec), instead of starting the program as a child process. `supervise` and `-n` "
+                          "watch the run that the program opens"})},
     .check = check_program};
 
 }  // namespace plugins

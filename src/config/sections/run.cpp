@@ -53,9 +53,8 @@ const Section run{
          key(&RunKeys::continues_iterations,
              {.key = "run.resume_iteration",
               .default_value = "restart",
-              .help =
-                  "numbering of reports after resume_from_checkpoint: restart begins again, continue follows the reports "
-                  "of the other run up to the checkpoint"},
+              .help = "numbers of reports in a run that starts from resume_from_checkpoint. restart: they begin at 1. "
+                      "continue: they follow the number of the last report before that checkpoint"},
              {{"restart", false}, {"continue", true}}),
          key(&RunKeys::accepts_missing_checkpoints,
              {.key = "run.missing_checkpoints",

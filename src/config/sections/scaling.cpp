@@ -43,18 +43,17 @@ const Section scaling{
          key(&ScalingKeys::min_workers,
              {.key = "scaling.min_workers",
               .default_value = "0",
-              .help =
-                  "minimum number of ranks with which an elastic run may restart; 0: not elastic. The global batch does "
-                  "not change: it is the batch of num_workers ranks or, if num_workers is 0, of the first attempt's ranks. "
-                  "With on_resize = same_bits: minimum number of CPUs with which the run continues",
+              .help = "minimum number of ranks with which an elastic run may restart; 0: not elastic. The global batch "
+                      "stays that of num_workers ranks or, if num_workers is 0, of the first attempt's ranks. With "
+                      "on_resize = same_bits: minimum number of CPUs with which the run continues",
               .range = {.least = 0}}),
          key(&ScalingKeys::on_resize_key,
              {.key = "scaling.on_resize",
-              .help = "action if a restart has another number of CPUs or nodes: same_bits runs the same number of ranks on "
-                      "them, so that results have the same bits; refuse fails if the number of ranks differs; "
-                      "keep_global_batch splits the global batch over the present ranks, and keep_batch keeps the batch "
-                      "of each rank, so that the bits of results change. The default is same_bits, or keep_global_batch "
-                      "if min_workers is set"},
+              .help = "action if a restart has another number of CPUs or nodes. same_bits: the number of ranks stays the "
+                      "same, so that results have the same bits. keep_global_batch: the global batch is divided among the "
+                      "present ranks. keep_batch: each rank keeps its batch. With the last two, the bits of results "
+                      "change. refuse: the start fails if the number of ranks differs. The default is same_bits, or "
+                      "keep_global_batch if min_workers is set"},
              {{"refuse", OnResize::refuse},
               {"keep_global_batch", OnResize::keep_global_batch},
               {"keep_batch", OnResize::keep_batch},
@@ -73,8 +72,8 @@ const Section scaling{
          key(&ScalingKeys::bf16_on_the_wire,
              {.key = "scaling.gradient_wire",
               .default_value = "native",
-              .help = "data type in which f32 gradients are sent: native sends f32; bf16 sends half the bytes, and sums in "
-                      "f32"},
+              .help = "data type in which f32 gradients are sent between ranks: native is f32; bf16 halves the bytes, and "
+                      "the sums are still computed in f32"},
              {{"native", false}, {"bf16", true}}),
          key(&ScalingKeys::deterministic,
              {.key = "scaling.deterministic",
@@ -97,9 +96,9 @@ const Section scaling{
          key(&ScalingKeys::require_same_bits,
              {.key = "scaling.require_same_bits",
               .default_value = "false",
-              .help = "refuse a restart with which the bits of results may change: another number of threads or workers, "
-                      "another kind of CPU or GPU, other builds of libraries, other variables by which libraries choose "
-                      "their code; false: print a warning"})},
+              .help = "refuse a restart that may change the bits of results: one with another number of threads or "
+                      "workers, another kind of CPU or GPU, other builds of libraries, or other environment variables by "
+                      "which libraries choose their code; false: print a warning"})},
     .check = check_scaling};
 
 }  // namespace plugins

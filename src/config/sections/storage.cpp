@@ -10,13 +10,12 @@ const Section storage{
         "object stores, and file systems that delete old files; credentials come from the environment or ~/.aws, never "
         "from the config",
     .keys = {
-        key(&StorageKeys::s3_endpoint,
-            {.key = "storage.s3_endpoint",
-             .help = "URL of the store for s3:// if it is not Amazon's: http://host:9000; by default AWS_ENDPOINT_URL"}),
-        key(&StorageKeys::s3_region,
-            {.key = "storage.s3_region",
-             .help = "region of the store for s3://; by default AWS_REGION, AWS_DEFAULT_REGION or the profile's, else "
-                     "us-east-1"}),
+        key(&StorageKeys::s3_endpoint, {.key = "storage.s3_endpoint",
+                                        .help = "URL of the store for s3:// if the store is not Amazon's, such as "
+                                                "http://host:9000; by default AWS_ENDPOINT_URL"}),
+        key(&StorageKeys::s3_region, {.key = "storage.s3_region",
+                                      .help = "region of the store for s3://; by default AWS_REGION, AWS_DEFAULT_REGION or "
+                                              "the region of the profile, else us-east-1"}),
         key(&StorageKeys::s3_profile,
             {.key = "storage.s3_profile",
              .help = "profile of ~/.aws/credentials; if it is set, keys in the environment are ignored. By default "
@@ -25,7 +24,7 @@ const Section storage{
             {.key = "storage.s3_anonymous",
              .type = OptionType::boolean,
              .default_value = "false",
-             .help = "send unsigned requests to s3://, even if there are keys: for public buckets"}),
+             .help = "send unsigned requests to s3://, for public buckets, even if there are keys"}),
         key(&StorageKeys::gs_endpoint, {.key = "storage.gs_endpoint",
                                         .help = "URL of the store for gs://; by default https://storage.googleapis.com"}),
         key(&StorageKeys::purge_days, {.key = "storage.purge_days",

@@ -54,10 +54,9 @@ void require_same_samples(const std::vector<std::pair<std::string, std::uint64_t
   const auto& [first, count] = samples.front();
   for (const auto& [name, other] : samples)
     if (other != count)
-      throw UsageError(
-          fmt::format("{}: '{}' has {} samples, but '{}' has {}; "
-                      "use the key 'fields' to choose arrays that have the same number of samples",
-                      what, shown(first), count, shown(name), other));
+      throw UsageError(fmt::format(
+          "{}: '{}' has {} samples, but '{}' has {}; name arrays with the same number of samples in the key 'fields'", what,
+          shown(first), count, shown(name), other));
 }
 
 }  // namespace trainrt::data

@@ -155,9 +155,8 @@ DType dtype_of(const SafeTensor& tensor, const std::string& what) {
   const auto* type = type_of(tensor.kind);
   if (type != nullptr && type->dtype) return *type->dtype;
   throw UsageError(
-      fmt::format("{} has type {}, which is not supported; "
-                  "valid are F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, U8 and BOOL. "
-                  "To leave the tensor out, set fields",
+      fmt::format("{} has type {}, which is not supported; valid are F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, "
+                  "I8, U8 and BOOL. To leave the tensor out, set the key 'fields'",
                   in_tensor(what, tensor.name), printable_line(excerpt(tensor.kind, 40))));
 }
 

@@ -91,8 +91,8 @@ class NpzFile {
     const bool is_array = name.ends_with(npy_ending) && name.size() > npy_ending.size();
     if (is_chosen && (!is_array || !is_utf8(name) || name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos))
       throw UsageError(in_file(name) +
-                       " is not an array of numpy.savez: its members have names NAME.npy; "
-                       "to leave the member out, set fields");
+                       " is not an array of numpy.savez: its members have names NAME.npy; to leave the member out, set the "
+                       "key 'fields'");
     return is_array ? name.substr(0, name.size() - npy_ending.size()) : name;
   }
 

@@ -37,7 +37,8 @@ class SafeTensors {
   void add(const std::string& name, const SafeTensor& tensor) {
     if (tensor.shape.empty())
       throw UsageError(
-          fmt::format("{}: the tensor '{}' is a single value, so it has no axis of samples; to leave it out, set fields",
+          fmt::format("{}: the tensor '{}' is a single value, so it has no axis of samples; to leave the tensor out, set "
+                      "the key 'fields'",
                       what_, excerpt(name, 100)));
     fields_.emplace_back(Dataset::Field{name, dtype_of(tensor, what_), {tensor.shape.begin() + 1, tensor.shape.end()}},
                          tensor);

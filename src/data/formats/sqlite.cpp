@@ -261,7 +261,7 @@ std::vector<OptionSpec> sqlite_options() {
       {.key = "table", .default_value = "", .help = "name of the table with one sample per row, in the order of rowids"});
   options.push_back({.key = "query",
                      .default_value = "",
-                     .help = "SELECT with ORDER BY, used instead of a table; its result is kept in memory",
+                     .help = "SELECT with ORDER BY, used instead of a table; the result is kept in memory",
                      .form = "SELECT ... ORDER BY ..."});
   return options;
 }

@@ -247,7 +247,7 @@ FileContent probe_tar(const DataFile& file, const Options& options) {
   const auto samples = std::make_shared<const TarSamples>(TarSamples::of(*archive, options));
   if (samples->size() == 0)
     throw UsageError(
-        fmt::format("tar archive '{}' holds no samples; their entries must be named KEY.EXTENSION", file.path));
+        fmt::format("tar archive '{}' holds no samples; entries of samples must be named KEY.EXTENSION", file.path));
   FileContent content{samples->size(), {}, packed(*samples)};
   const TarEntries entries(archive, samples, false);
   for (std::size_t i = 0; i < samples->fields().size(); ++i)

@@ -57,15 +57,14 @@ const std::array<float, 256>& fractions() {
 std::vector<OptionSpec> image_options() {
   return {{.key = "size",
            .default_value = "",
-           .help = "height and width to which images are resized, bilinear with antialias, like Pillow; "
-                   "if size is not set, all images must have the same size",
+           .help = "height and width to which images are resized, by bilinear interpolation with antialiasing, as in "
+                   "Pillow; if size is not set, all images must have the same size",
            .form = "HEIGHTxWIDTH, such as 224x224, or one number for both",
            .fits = [](std::string_view text) { return text.empty() || parse_size(text).has_value(); }},
           {.key = "resize_mode",
            .default_value = "stretch",
-           .help = "how an image is resized if its proportions differ from those of `size`: "
-                   "stretch changes the proportions; "
-                   "crop resizes the largest centered part that has the proportions of `size`",
+           .help = "how an image is resized if its aspect ratio differs from that of `size`: stretch changes the aspect "
+                   "ratio; crop resizes the largest centered part that has the aspect ratio of `size`",
            .choices = {"stretch", "crop"}},
           {.key = "channels",
            .default_value = "3",
@@ -86,12 +85,12 @@ std::vector<OptionSpec> image_options() {
           {.key = "max_pixels",
            .type = OptionType::integer,
            .default_value = "100000000",
-           .help = "maximum number of pixels of an image; an image with more is an error and is not decoded",
+           .help = "maximum number of pixels of an image; an image with more pixels is an error and is not decoded",
            .range = {.least = 1, .most = 0x1p32}},
           {.key = "max_file_bytes",
            .type = OptionType::bytes,
            .default_value = "64 MiB",
-           .help = "maximum size of an image file or of an entry of an archive; a larger one is an error"}};
+           .help = "maximum size of an image file or of an entry of an archive; a larger file or entry is an error"}};
 }
 
 ImageDecoder::ImageDecoder(const Options& options)

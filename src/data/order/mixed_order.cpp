@@ -51,7 +51,7 @@ std::vector<double> weights_of(std::string_view text) {
 
 std::vector<MixedPart> mixed_parts(std::span<const std::uint64_t> sizes, std::span<const double> weights) {
   if (sizes.size() != weights.size())
-    throw UsageError(fmt::format("weights has {} and source {}; each source in the list needs one weight",
+    throw UsageError(fmt::format("weights has {}, but the key source lists {}; each source needs one weight",
                                  counted(std::ssize(weights), "number"), counted(std::ssize(sizes), "source")));
   const auto samples = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   const auto all = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -69,7 +69,8 @@ std::vector<MixedPart> mixed_parts(std::span<const std::uint64_t> sizes, std::sp
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (parts[i].share == 0 || parts[i].size == 0)
       throw UsageError(fmt::format("weights: source {} of {} {} in an epoch of {} samples", i + 1, parts.size(),
-                                   parts[i].size == 0 ? "has no samples" : "gets no sample", samples));
+                                   parts[i].size == 0 ? "has no samples" : "has too low a weight to get a sample",
+                                   samples));
   return parts;
 }
 

@@ -69,7 +69,7 @@ Category category_from(const nlohmann::json& json) {
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return json.get<double>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return category_of(json.get<double>());
-  throw UsageError("a category must be a number, a string or a bool");
+  throw UsageError(fmt::format("a category must be a number, a string or a bool, not {}", json.type_name()));
 }
 
 std::vector<std::string_view> split_words(std::string_view text) {
@@ -122,8 +122,8 @@ void CategoryStatistic::count(const Category& value, std::uint64_t times) {
   const auto* const text = std::get_if<std::string>(&value);
   bytes_ += bytes_of_entry + (text != nullptr ? text->size() : 0);
   if (counts_.size() > max_values || bytes_ > max_bytes)
-    throw UsageError(fmt::format("it has more than {} distinct values, the maximum for categories ({})", counts_.size() - 1,
-                                 bytes_ > max_bytes ? "1 GiB of memory" : "2^24 values"));
+    throw UsageError(fmt::format("it has more than {} distinct values, but categories are limited to {}",
+                                 counts_.size() - 1, bytes_ > max_bytes ? "1 GiB of memory" : "2^24 values"));
 }
 
 void CategoryStatistic::add(const Table::Column& column) {

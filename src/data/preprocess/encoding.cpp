@@ -9,6 +9,7 @@
 #include "core/text/text.hpp"
 #include "data/preprocess/category.hpp"
 #include "data/preprocess/numbers.hpp"
+#include "data/text/in_context.hpp"
 
 namespace trainrt::data {
 
@@ -88,11 +89,13 @@ class Encoder final : public Columnwise {
     if (traits_.input != Input::words)
       std::ranges::sort(kept, [](const auto& a, const auto& b) { return is_before(a.value, b.value); });
     auto values = nlohmann::json::array();
-    for (const auto& [value, count] : kept)
-      if (traits_.input == Input::words)
-        values.push_back({json_of(value), count});
-      else
-        values.push_back(json_of(value));
+    in_context(fmt::format("column '{}'", columns()[at]), [&] {
+      for (const auto& [value, count] : kept)
+        if (traits_.input == Input::words)
+          values.push_back({json_of(value), count});
+        else
+          values.push_back(json_of(value));
+    });
     stats[stat_key(stat_name(), columns()[at])] = std::move(values);
   }
 

@@ -108,7 +108,8 @@ void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvO
   const auto& vector = options.vector.name;
   const auto same = std::ranges::count(fields, vector, &Dataset::Field::name);
   if (!vector.empty() && same == 0)
-    throw UsageError(fmt::format("vector: '{}' has no column of numbers without a type in the key 'types'", path));
+    throw UsageError(fmt::format(
+        "vector: '{}' has no column of numbers to combine; columns that the key 'types' names are not combined", path));
   if (same > 1) throw UsageError(fmt::format("vector: '{}' also has a column called '{}'", path, vector));
 }
 

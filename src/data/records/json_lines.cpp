@@ -157,7 +157,7 @@ class JsonPass final : JsonVisitor {
     throw UsageError(fmt::format("the key '{}' {}", excerpt(target.key->name, 60), why));
   }
   [[noreturn]] void refuse_length() const {
-    refuse_key(*current_, fmt::format("holds an array whose length is not {}, as in the first rows",
+    refuse_key(*current_, fmt::format("holds an array whose length is not {}, the length in the first rows",
                                       counted(static_cast<std::int64_t>(current_->key->length), "value")));
   }
   [[noreturn]] void refuse_value(const JsonScalar& value) const {

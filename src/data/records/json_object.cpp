@@ -118,7 +118,7 @@ std::string_view python_constant(std::string_view message) {
     const bool begins_object = event == Json::parse_event_t::object_start;
     const bool begins = begins_object || event == Json::parse_event_t::array_start;
     if (depth == 0 && !begins_object && event != Json::parse_event_t::object_end)
-      throw UsageError("the line is not a JSON object; each line must be one, {\"key\": value, ...}");
+      throw UsageError("the line is not a JSON object; each line must have the form {\"key\": value, ...}");
     if (begins && depth >= max_json_depth) throw UsageError("the JSON of the line is nested too deeply");
     return !begins || depth == 0;  // false: the parser does not store the value
   };

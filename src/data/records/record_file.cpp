@@ -70,7 +70,8 @@ RecordIndex::Entry RecordFile::walk(const Piece& piece, std::string_view text, s
   auto at = piece.begin;
   for (std::size_t i = 0; i < wanted.size(); ++at.row) {
     const auto end = std::min(end_of_row(text, quotes_), text.size());
-    if (text.empty()) throw Error(fmt::format("'{}' was changed while it is in use: it has fewer records", path()));
+    if (text.empty())
+      throw Error(fmt::format("'{}' was changed while it was in use: the file has fewer records than before", path()));
     const auto length = std::min(end + 1, text.size());
     const auto row = text.substr(0, length);
     text.remove_prefix(length);

@@ -40,7 +40,7 @@ std::vector<OptionSpec> options_of_samples() {
       {.key = "shuffle_seed",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "change it for another shuffle order; the order also depends on the seed of the run"},
+       .help = "number that selects the shuffle order; the order also depends on run.seed"},
       {.key = "subset",
        .default_value = "",
        .help =
@@ -88,9 +88,9 @@ std::vector<OptionSpec> options_of_reading() {
           {.key = "threads",
            .type = OptionType::integer,
            .default_value = "2",
-           .help = "number of threads per rank that read batches ahead, if the data are not in memory; "
-                   "0: batches are read when they are needed. The default for object stores is 4. Ranks that share CPUs "
-                   "have fewer, also of a number given here",
+           .help = "number of threads per rank that read batches ahead, if the data are not in memory; 0: batches are read "
+                   "when they are needed. The default for object stores is 4. Ranks that share CPUs have fewer threads, "
+                   "even if this key is set",
            .range = {.least = 0, .most = 256}},
           {.key = "read_method",
            .default_value = "pread",
@@ -99,9 +99,8 @@ std::vector<OptionSpec> options_of_reading() {
           {.key = "memory",
            .type = OptionType::bytes,
            .default_value = "256 MiB",
-           .help = "maximum memory per node for this dataset. "
-                   "If its values fit, they are kept once for all ranks of the node; "
-                   "otherwise the memory is used for batches that are read ahead"},
+           .help = "maximum memory per node for this dataset. If all values of the dataset fit, they are kept in memory "
+                   "once for all ranks of the node; otherwise the memory is used for batches that are read ahead"},
           {.key = "materialize",
            .type = OptionType::boolean,
            .default_value = "false",

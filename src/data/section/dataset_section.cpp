@@ -20,7 +20,7 @@ const Format* format_of_name(std::string_view path) {
 void require_mixable(const Options& options) {
   if (options.text("weights").empty()) return;
   if (!options.boolean("shuffle"))
-    throw UsageError("weights needs shuffle = true, because it mixes the sources in a shuffled order");
+    throw UsageError("weights needs shuffle = true, because the sources are mixed in a shuffled order");
   if (options.integer("block") > 0) throw UsageError("weights and block cannot be combined; remove one of them");
   if (!options.text("subset").empty()) throw UsageError("weights and subset cannot be combined; remove one of them");
   for (const auto& requested : requested_steps(options))

@@ -40,10 +40,10 @@ void use_blocks(const std::string& section, DatasetPlan& plan) {
   require_memory(bytes * std::min(windows_held * samples * window, size),
                  fmt::format("{}: two windows of {} blocks of {} samples each", section, window, samples));
   if (std::min(window, size / samples) < few_blocks)
-    log::run_warning(fmt::format(
-        "{}: fewer than {} blocks are shuffled together, so the batches of sorted files differ from each other; "
-        "set a smaller block{}",
-        section, few_blocks, window < few_blocks ? " or a larger window" : ""));
+    log::run_warning(
+        fmt::format("{}: fewer than {} blocks are shuffled together. If the files are sorted, the samples of a batch are "
+                    "therefore too similar; set a smaller block{}",
+                    section, few_blocks, window < few_blocks ? " or a larger window" : ""));
   plan.source = std::make_shared<BlockSource>(plan.source, samples, windows_held * window);
 }
 

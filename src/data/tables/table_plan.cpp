@@ -35,7 +35,8 @@ class Planner {
     for (std::size_t i = 0; i < table_.columns().size(); ++i)
       if (is_chosen(table_.columns()[i])) add(i);
     if (!vector_key_.name.empty() && !vector_)
-      throw UsageError(fmt::format("vector: '{}' has no column of numbers that the key 'types' does not name", path_));
+      throw UsageError(fmt::format(
+          "vector: '{}' has no column of numbers to combine; columns that the key 'types' names are not combined", path_));
     if (plan_.fields.empty()) throw UsageError(fmt::format("'{}' has no column that can be read", path_));
     require_unique_names();
     plan_.blocks = table_.blocks();
@@ -143,7 +144,8 @@ std::vector<OptionSpec> table_options() {
        .form = "COLUMN:TYPE, ..."},
       {.key = "vector",
        .default_value = "",
-       .help = "name of a field that combines all columns of single numbers that are not in types: x, or x:TYPE (f32)"},
+       .help = "name of a field that combines all columns of single numbers that the key 'types' does not name: x, or "
+               "x:TYPE (default f32)"},
       {.key = "chunk_cache",
        .type = OptionType::bytes,
        .default_value = "128 MiB",

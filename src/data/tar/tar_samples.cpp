@@ -109,7 +109,7 @@ class TarCollector {
       values_.emplace_back();
     }
     if (!field && !has_given_fields_)
-      refuse(fmt::format("has .{}, which the first sample does not have; use the key 'fields' to choose the fields",
+      refuse(fmt::format("has .{}, which the first sample does not have; name the extensions to read in the key 'fields'",
                          excerpt(name->extension, 60)));
     if (field) take_value(*field, name->extension, entry, first);
   }

@@ -51,10 +51,10 @@ FieldMaps FieldMaps::over(const Fields& fields) const {
     if (steps_[i].empty()) continue;
     const auto found = std::ranges::find(fields, before_[i].name, &Dataset::Field::name);
     if (found == fields.end() || found->dtype != before_[i].dtype || found->sample_shape != before_[i].sample_shape)
-      throw UsageError(fmt::format(
-          "field '{}', which map() or a key of [data.NAME] changes, was removed or now has another type or shape. "
-          "Call map() after this operation",
-          before_[i].name));
+      throw UsageError(
+          fmt::format("field '{}', which map() or a key of [data.NAME] changes, was removed or now has another type or "
+                      "shape. Call map() after the operation that changed the field",
+                      before_[i].name));
     const auto number = static_cast<std::size_t>(found - fields.begin());
     result.fields_[number] = fields_[i];
     result.steps_[number] = steps_[i];

@@ -163,7 +163,7 @@ void PositionalFile::close() {
 }
 
 void PositionalFile::fail_too_short(std::uint64_t needed) const {
-  throw Error(fmt::format("'{}' ends at byte {}, before {}: the file was truncated", path_, size(), needed));
+  throw Error(fmt::format("'{}' ends at byte {}, before byte {}: the file was truncated", path_, size(), needed));
 }
 
 }  // namespace trainrt::io

@@ -57,8 +57,8 @@ void ProgramFeed::add(ReportLine line) {
     if (lines_.size() - of_backlog_ < setup_.queue) {
       lines_.push_back(std::move(line));
     } else if (dropped_++ == 0) {
-      log::warning(fmt::format("{} is {} reports behind: later reports are dropped until it catches up. {}", setup_.name,
-                               setup_.queue, "result.json has all reports"));
+      log::warning(fmt::format("{} is {} reports behind: later reports are dropped until the program catches up. {}",
+                               setup_.name, setup_.queue, "result.json has all reports"));
     }
   }
   wake();
@@ -74,11 +74,12 @@ void ProgramFeed::end(std::string last_line) {
   const auto missing = static_cast<std::int64_t>(lines_.size());
   if (missing > 0)
     log::warning(fmt::format(
-        "{} has not kept the last {}{}. result.json has them, and the program gets them when the run is continued. To "
-        "continue a finished run, increase its number of epochs",
+        "{} has not kept the last {}{}. result.json has these reports, and the program gets them when the run is "
+        "continued. To continue a finished run, increase its number of epochs",
         setup_.name, counted(missing, "report"),
         has_exited_at_end_ ? ", because its program has exited" : fmt::format(" within {:.3g} s", setup_.wait_s)));
-  if (dropped_ > 0) log::warning(fmt::format("{} did not get {}", setup_.name, counted(dropped_, "report")));
+  if (dropped_ > 0)
+    log::warning(fmt::format("{} did not get {}, because its queue was full", setup_.name, counted(dropped_, "report")));
 }
 
 void ProgramFeed::finish(double limit_s) {

@@ -110,13 +110,13 @@ namespace plugins {
 extern const SinkKind program{
     .name = "program",
     .help =
-        "sink_*.json: number of the last report that the program has kept. The program is your own, and receives each "
-        "report as a line of JSON. Any other name in [sink.NAME] is also a program",
+        "a program of your own, which receives each report as a line of JSON. sink_*.json has the number of the last "
+        "report that the program has kept. A section [sink.NAME] of any other name defines a program, too",
     .options = {{.key = "program", .help = "command for /bin/sh, which runs on the node of rank 0", .required = true},
                 {.key = "queue",
                  .type = OptionType::integer,
                  .default_value = "1000",
-                 .help = "maximum number of reports that wait for a slow program; later ones are dropped and counted",
+                 .help = "maximum number of reports that wait for a slow program; later reports are dropped and counted",
                  .range = {.least = 1, .most = 1e9}},
                 {.key = "wait",
                  .type = OptionType::real,

@@ -13,9 +13,9 @@ std::string crowding_in_words(const std::string& mine, std::span<const std::stri
   const auto cpus = std::ranges::count(mine, '1');
   if (cpus == 0 || cpus >= sharers || cpus_together(of_node) >= on_node) return "";
   return fmt::format(
-      "{} ranks share {} of the {} CPUs of this node because the launcher binds them to these CPUs; "
-      "each rank gets one thread. In Slurm, set --cpus-per-task for sbatch and again for srun, "
-      "which does not inherit it (Slurm 22.05 and later), or use srun --cpu-bind=none",
+      "{} ranks share {} of the {} CPUs of this node, because the launcher binds them to these CPUs; each rank gets one "
+      "thread. In Slurm, set --cpus-per-task for sbatch and also for srun, which does not inherit the option since Slurm "
+      "22.05, or use srun --cpu-bind=none",
       sharers, cpus, on_node);
 }
 

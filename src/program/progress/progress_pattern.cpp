@@ -107,7 +107,7 @@ ProgressPattern::ProgressPattern(const std::string& text) try {
       std::ranges::find_if(positions, [&](auto name) { return std::ranges::find(names_, name) != names_.end(); });
   if (position == positions.end())
     throw UsageError(
-        fmt::format("no group is named step, iteration or epoch; one of these must give the position, {}", example));
+        fmt::format("no group is named step, iteration or epoch; one group must have one of these names, {}", example));
   position_ = *position;
 } catch (const std::regex_error& error) {
   throw UsageError(fmt::format("'{}' is not a valid regular expression: {}", text, error.what()));

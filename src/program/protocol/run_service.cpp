@@ -52,10 +52,10 @@ Json RunService::open_run(const Json& body) {
   if (run.run_dir == ctx_.run_dir()) return answer;
   if (run.is_finished) return finished_fields(rendezvous_of(ctx_), run);
   throw UsageError(fmt::format(
-      "train.program: the program requests the run '{}' ({}), but the run '{}' ({}) is already open. "
-      "A run opens at the first call of trainrt.context(), when the program has printed more than 1 MiB, or "
-      "when it has sent nothing for a minute (a second if its script and the modules next to it do not mention trainrt). "
-      "Import trainrt at the beginning of the script, or start with --run.name={} --run.storage_path=...",
+      "train.program: the program requests the run '{}' ({}), but the run '{}' ({}) is already open. trainrt opens a run "
+      "at the first call of trainrt.context(), after 1 MiB of output, or after one minute without a message of the program "
+      "(one second if neither the script nor the modules next to the script mention trainrt). Import trainrt at the "
+      "beginning of the script, or start with --run.name={} --run.storage_path=...",
       run.name, run.run_dir, ctx_.run_name(), ctx_.run_dir(), run.name));
 }
 

@@ -141,7 +141,7 @@ void refuse_if_alive(const std::string& run_dir, const AttemptRecord& attempt) {
   const auto& owner = attempt.owner;
   throw RunIsOwned(
       fmt::format("the run in {} is already running: attempt {}, {}process {} on {}, last heartbeat {:.0f} s ago. Wait for "
-                  "it to end, or stop it",
+                  "that attempt to end, or stop it",
                   run_dir, attempt.number, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host,
                   std::max(0.0, heartbeat_age_s(run_dir, attempt.number))));
 }

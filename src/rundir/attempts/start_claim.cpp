@@ -75,9 +75,9 @@ void refuse_if_claimed(const std::string& run_dir, const std::string& path) {
   const auto age_s = [&] { return io::retried([&] { return claim_age_s(path); }); };
   if (!claim || !is_claim_alive(*claim, slurm_job_is_alive, age_s)) return;
   const auto& owner = claim->owner;
-  throw RunIsOwned(
-      fmt::format("the run in {} is already being started by {}process {} on {}, since {}. Wait for it to end, or stop it",
-                  run_dir, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host, claim->start));
+  throw RunIsOwned(fmt::format(
+      "the run in {} is already being started by {}process {} on {}, since {}. Wait for that process to end, or stop it",
+      run_dir, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host, claim->start));
 }
 
 std::string claim_text() {

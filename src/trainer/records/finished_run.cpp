@@ -114,29 +114,31 @@ std::string free_name(const config::RunSpec& spec) {
 std::string advice_to_continue(const rundir::RunRecord& record, const config::RunSpec& spec) {
   for (const auto& [key, value] : record.loop)
     if (is_length(last_part(key)) && !config::is_record_of_python(key))
-      return fmt::format("more epochs continue this run: --loop.{}=N, more than {}; ", key, value);
+      return fmt::format("to continue this run with more epochs: --loop.{}=N with N > {}; ", key, value);
   for (const auto& key : spec.loop_defaults.keys())
     if (is_length(last_part(key)))
-      return fmt::format("more epochs continue this run: --loop.{}=N, more than {}; ", key, spec.loop_defaults.text(key));
+      return fmt::format("to continue this run with more epochs: --loop.{}=N with N > {}; ", key,
+                         spec.loop_defaults.text(key));
   if (!record.completed_by) return {};
-  return fmt::format("a new run from the last checkpoint of this one: --run.name={} --run.resume_from_checkpoint={}; ",
-                     shell_quoted(free_name(spec)), shell_quoted(spec.run_dir));
+  return fmt::format(
+      "to start a new run from the last checkpoint of this run: --run.name={} --run.resume_from_checkpoint={}; ",
+      shell_quoted(free_name(spec)), shell_quoted(spec.run_dir));
 }
 
 /// Returns the alternatives for a script that calls fit() and was started by python3, so that it has no command line of
 /// trainrt.
 std::string choices_of_fit(const rundir::RunRecord& record, const config::RunSpec& spec) {
   const auto new_run = fmt::format("RunConfig(name='{}')", free_name(spec));
-  auto choices = fmt::format("a new run: {}; ", new_run);
+  auto choices = fmt::format("to start a new run: {}; ", new_run);
   constexpr std::string_view config = "train_loop_config.";
   for (const auto& [key, value] : record.loop)
     if (key.starts_with(config) && is_length(last_part(key)))
-      choices += fmt::format("more epochs continue this run: train_loop_config={{'{}': N}}, more than {}; ",
+      choices += fmt::format("to continue this run with more epochs: train_loop_config={{'{}': N}} with N > {}; ",
                              key.substr(config.size()), value);
   if (record.completed_by)
-    choices +=
-        fmt::format("a new run from the last checkpoint of this one: {} and resume_from_checkpoint=Checkpoint('{}/{}'); ",
-                    new_run, spec.run_dir, checkpoint::directory_name(record.completed_by->checkpoint));
+    choices += fmt::format(
+        "to start a new run from the last checkpoint of this run: {} and resume_from_checkpoint=Checkpoint('{}/{}'); ",
+        new_run, spec.run_dir, checkpoint::directory_name(record.completed_by->checkpoint));
   return choices;
 }
 
@@ -145,13 +147,14 @@ std::string choices_of_command(const rundir::RunRecord& record, const config::Ru
   const auto in_python = spec.run.is_opened_by_program || record.opened_by_program
                              ? fmt::format(" (RunConfig(name='{}') in Python)", name)
                              : std::string();
-  return fmt::format("a new run: --run.name={}{}; {}", shell_quoted(name), in_python, advice_to_continue(record, spec));
+  return fmt::format("to start a new run: --run.name={}{}; {}", shell_quoted(name), in_python,
+                     advice_to_continue(record, spec));
 }
 
 [[noreturn]] void refuse(const rundir::RunRecord& record, const config::RunSpec& spec, const std::vector<Change>& changes) {
   const bool is_of_fit = spec.train.program.ends_with(program_of_fit);
   throw UsageError(
-      fmt::format("the run '{}' has finished with other values than this start has: {}. Choose one of these: {}or delete "
+      fmt::format("the run '{}' has finished with other values than this start has: {}. Choose one of these: {}to delete "
                   "the finished run and train again: rm -r {}",
                   spec.run.name, in_words(changes),
                   is_of_fit ? choices_of_fit(record, spec) : choices_of_command(record, spec), shell_quoted(spec.run_dir)));

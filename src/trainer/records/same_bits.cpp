@@ -56,7 +56,7 @@ std::optional<EarlierBits> earlier_bits(const std::string& run_dir) {
 /// same bits. Does nothing if there are no differences.
 void report_differences(const config::RunSpec& spec, const std::string& from, const std::vector<std::string>& changed) {
   if (changed.empty()) return;
-  const auto text = fmt::format("bits may differ from those of {}: {}", from, fmt::join(changed, "; "));
+  const auto text = fmt::format("the result bits may differ from those of {}: {}", from, fmt::join(changed, "; "));
   if (spec.scaling.require_same_bits)
     throw UsageError(text + ". Restore the earlier conditions, or set scaling.require_same_bits = false to continue");
   log::run_warning(text);

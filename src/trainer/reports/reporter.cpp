@@ -85,7 +85,7 @@ void log_dropped_reports(const std::string& run_dir, const Reporter::Start& star
       start.is_silent_program ? "the program continues from an earlier point" : "the run has no later checkpoint";
   const auto text = fmt::format("dropped {} after iteration {}, because {}; the iterations are repeated",
                                 counted(existing - start.iteration, "report"), start.iteration, reason);
-  start.iteration == 0 ? log::warning(text + ". The run starts again at its beginning") : log::info(text);
+  start.iteration == 0 ? log::warning(text + ". The run starts again from the beginning") : log::info(text);
 }
 
 class FileReporter : public Reporter {

@@ -73,9 +73,9 @@ void CheckpointMirror::give_up(double waited_s) {
     log::warning(fmt::format("{} could not be copied to {} within {:.0f} s; the copy was given up. The checkpoint is in {}",
                              checkpoint::directory_name(*missing), status_.url, waited_s, run_dir_));
   else
-    log::warning(
-        fmt::format("the records of the run could not be copied to {} within {:.0f} s. They and the artifacts are in {}",
-                    status_.url, waited_s, run_dir_));
+    log::warning(fmt::format(
+        "the records of the run could not be copied to {} within {:.0f} s. The records and the artifacts are in {}",
+        status_.url, waited_s, run_dir_));
   has_given_up_ = true;
   queued_.reset();
   writer_.interrupt();

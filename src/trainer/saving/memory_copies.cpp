@@ -97,7 +97,8 @@ void MemoryCopies::stop() {
   if (!copies_) return;
   copies_->close();
   copies_.reset();
-  log::info("no further copies of the State are made in memory, since they lack the directories that report() passes");
+  log::info(
+      "no further copies of the State are made in memory, because a copy would lack the directories that report() passes");
 }
 
 bool MemoryCopies::is_due(bool may_copy) { return copies_ && ++point_ >= due_at_ && may_copy; }

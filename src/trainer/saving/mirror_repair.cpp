@@ -32,7 +32,8 @@ std::optional<std::int64_t> repair_from_mirror(const config::RunSpec& spec, cons
                                                const std::string& private_dir) {
   if (spec.checkpoint.mirror.empty()) return std::nullopt;
   const auto mirror = mirror_of(spec);
-  log::warning(fmt::format("all checkpoints in {} are damaged; trying the mirror {}", spec.run_dir, mirror.url()));
+  log::warning(fmt::format("all checkpoints in {} are damaged; trying to restore one from the mirror {}", spec.run_dir,
+                           mirror.url()));
   if (!has_run(mirror, run_id)) {
     log::warning(fmt::format("the mirror {} has no copy of this run", mirror.url()));
     return std::nullopt;

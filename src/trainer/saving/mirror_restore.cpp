@@ -68,7 +68,9 @@ class NewRunDirectory {
 void abandon_mirrored_run(checkpoint::MirroredRun& mirror) try {
   const auto count = mirror.numbers().complete.size();
   const auto later = fmt::format(
-      ". Its checkpoints ({}) cannot be used; they are removed when the new run has a checkpoint in the mirror", count);
+      ". Its checkpoints ({}) cannot be used; these checkpoints are removed when the new run has a checkpoint in the "
+      "mirror",
+      count);
   log::warning(
       fmt::format("{} has no intact checkpoint. The run starts again at step 0, and replaces the run in the mirror{}",
                   mirror.url(), count > 0 ? later : ""));

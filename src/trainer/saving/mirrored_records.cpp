@@ -19,8 +19,8 @@ namespace {
 
 [[noreturn]] void refuse_file(const std::string& reason, const std::string& url) {
   throw UsageError(
-      fmt::format("{}. Nothing was restored. Put an intact copy of the file there, "
-                  "or remove {} to start the run again at step 0",
+      fmt::format("{}. Nothing was restored. Put an intact copy of the file into the mirror, or remove {} to start the run "
+                  "again at step 0",
                   reason, url));
 }
 

@@ -69,8 +69,8 @@ void log_started_from(const checkpoint::PartialResult& partial, std::int64_t ste
                         partial.taken.size(), step));
   if (!partial.missing.empty())
     log::run_warning(
-        fmt::format("run.resume_tensors selects entries that the checkpoint lacks: {}. "
-                    "They keep their initial values; replicated tensors get rank 0's",
+        fmt::format("run.resume_tensors selects entries that the checkpoint lacks: {}. These entries keep their initial "
+                    "values; replicated tensors get the values of rank 0",
                     join(partial.missing)));
   if (!partial.unused.empty())
     log::info(

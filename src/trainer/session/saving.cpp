@@ -39,7 +39,9 @@ Saving::Saving(const Parts& parts)
 // --- the attached State -----------------------------------------------------------------------------------------------
 
 void Saving::attach(const State& user, StateKind kind) {
-  if (is_attached()) throw UsageError("restore() was called twice; a run has one State, which the first call has attached");
+  if (is_attached())
+    throw UsageError(
+        "restore() was called twice; a run has only one State, which the first call has attached. Call restore() once");
   kind_ = kind;
   has_values_ = !user.values().empty();
   state_.append(user);
@@ -200,8 +202,9 @@ void Saving::compare_first_values() {
   const auto different = checkpoint::different_values(state_, parts_.communicator);
   if (different.empty()) return;
   value_comparisons_ = max_comparisons;  // warns once
-  log::run_warning(fmt::format("State differs between the ranks at step {}, so a stop at this step could not save it: {}",
-                               parts_.progress.step(), different));
+  log::run_warning(
+      fmt::format("State differs between the ranks at step {}, so a stop at this step could not save the State: {}",
+                  parts_.progress.step(), different));
 }
 
 void Saving::finish() {
@@ -211,14 +214,14 @@ void Saving::finish() {
   const auto& saved = cycle_.saved_point();
   const auto at = rundir::short_point(step, iteration);
   const auto lost = saved.step == step && saved.iteration >= 0
-                        ? fmt::format("its last checkpoint is of report {}, not of report {}", saved.iteration, iteration)
+                        ? fmt::format("the last checkpoint is of report {}, not of report {}", saved.iteration, iteration)
                         : fmt::format("the work since {} is lost", cycle_.newest_in_words());
   if (parts_.spec.train.program.empty())
-    log::run_warning(
-        fmt::format("the train function returned at {} without saving: {}. Call ctx.save() at its end", at, lost));
+    log::run_warning(fmt::format(
+        "the train function returned at {} without saving: {}. Call ctx.save() at the end of the function", at, lost));
   else
-    log::run_warning(
-        fmt::format("the program ended at {} without saving: {}. Call trainrt.context().save() at its end", at, lost));
+    log::run_warning(fmt::format(
+        "the program ended at {} without saving: {}. Call trainrt.context().save() at the end of the program", at, lost));
 }
 
 void Saving::settle() {

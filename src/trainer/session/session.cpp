@@ -76,7 +76,8 @@ void Session::warn_of_unread_keys(std::string_view until) {
   for (const auto& key : spec_.loop.keys())
     if (!read_keys_.contains(key) && !config::is_record_of_python(key) &&
         spec_.loop.find(key)->origin != config::origin_of_program)
-      log::run_warning(fmt::format("[loop] {} was not read by the train function before {} (a typing error?)", key, until));
+      log::run_warning(
+          fmt::format("[loop] {} was not read by the train function before {}: check the spelling of the key", key, until));
 }
 
 // --- values and services ----------------------------------------------------------------------------------------------

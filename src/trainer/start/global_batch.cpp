@@ -63,8 +63,8 @@ std::string commands_for(int workers) {
                                  ? fmt::format("remove scaling.num_workers = {}, and ", spec.scaling.num_workers)
                                  : "";
   throw UsageError(fmt::format(
-      "the run in {} has {}, but {} launched; with scaling.on_resize = same_bits, this number cannot change. To continue "
-      "on any number of CPUs, {}start {}: {}",
+      "the run in {} has {}, but {} launched; with scaling.on_resize = same_bits, the number of ranks cannot change. To "
+      "continue on any number of CPUs, {}start {}: {}",
       spec.run_dir, counted(workers, "worker"), counted(batch.now, "rank") + (batch.now == 1 ? " was" : " were"),
       contradiction, counted(workers, "rank"), commands_for(workers)));
 }
@@ -96,9 +96,10 @@ void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& b
   if (may_change || !batch.changes()) return;
   if (spec.scaling.requires_fixed_workers()) refuse_other_workers(spec, batch);
   throw UsageError(fmt::format(
-      "the global batch of the run in {} was {}; on {} it would be {}, which would change the training. Start {}, on any "
-      "number of CPUs ({}), or add --scaling.on_resize=keep_global_batch to divide the old global batch between the "
-      "ranks, or --scaling.on_resize=keep_batch to use the new one; with both, the bits of the results change",
+      "the global batch of the run in {} was {}; on {} it would be {}, which would change the training. To continue with "
+      "the same bits, start {}, on any number of CPUs: {}. Or add --scaling.on_resize=keep_global_batch to divide the old "
+      "global batch among the ranks, or --scaling.on_resize=keep_batch to use the new global batch; each of these two "
+      "options changes the bits of the results",
       spec.run_dir, in_words(spec, batch.before), counted(batch.now, "rank"), in_words(spec, batch.now),
       counted(batch.before, "rank"), commands_for(batch.before)));
 }

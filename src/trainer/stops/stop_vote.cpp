@@ -10,10 +10,10 @@ StopVote::Outcome StopVote::finish() {
   const auto result = communicator_.finish_maximum("stop vote");
   if (result[2] != -result[3])
     throw Error(
-        "the ranks make different calls: "
-        "some call report() or stop_point() where others call step(), or report() with of_first_rank where others do not. "
-        "These calls are collective: every rank must make the same ones in the same order. "
-        "Python: pass aggregate=True, Number or ratio() to trainrt.train.report() on all ranks or on no rank");
+        "the ranks make different calls: some call report() or stop_point() where others call step(), or some call "
+        "report() with of_first_rank where others do not. These calls are collective: every rank must make the same calls "
+        "in the same order. In Python, pass aggregate=True, Number or ratio() to trainrt.train.report() on all ranks or on "
+        "no rank");
   return {.stop = static_cast<batch::StopCause>(result[0]),
           .wants = static_cast<Wants>(result[1]),
           .saves = {.sealed = -result[4], .finished = result[5]}};

@@ -77,8 +77,8 @@ std::string RankUsage::memory_warning() {
   if (!fullest || fullest->share() < near) return {};
   is_warned_ = true;
   return fmt::format(
-      "the processes on {} use {:.0f} % of the memory that their cgroup allows ({} of {}); "
-      "the kernel kills a process if they need more. Request more memory from the batch system (--mem), or use less",
+      "the processes on {} use {:.0f} % of the memory that their cgroup allows ({} of {}); if the processes need more "
+      "memory, the kernel kills one of them. Request more memory from the batch system (--mem), or use less",
       host_name(), 100 * fullest->share(), gibibytes(fullest->used), gibibytes(fullest->limit));
 }
 

@@ -38,7 +38,7 @@ void SlowNodeWatch::conclude(const watch::SlowRank& slow) {
   if (!refusal_.empty() || node.empty()) {
     if (!std::exchange(has_warned_, true))
       log::run_warning(
-          fmt::format("{}; the run continues with its node, which cannot be excluded (failure.exclude_slow): {}", why,
+          fmt::format("{}; the run continues with that node, which cannot be excluded (failure.exclude_slow): {}", why,
                       refusal_.empty() ? "the name of the node is unknown" : refusal_));
     return;
   }

@@ -109,9 +109,10 @@ Sweep::Sweep(const Options& config) : config_(config) {
 
 void Sweep::take_mutations(const Options& mutations) {
   if (!makes_clones() && !mutations.keys().empty())
-    throw UsageError(fmt::format(
-        "{}: [tune.mutations] lists the keys that clones change, but tune.scheduler = {} makes no clones; pbt does",
-        mutations.find(mutations.keys().front())->origin, scheduler_));
+    throw UsageError(
+        fmt::format("{}: [tune.mutations] lists the keys that clones change, but tune.scheduler = {} makes no clones. Set "
+                    "tune.scheduler = pbt, or remove [tune.mutations]",
+                    mutations.find(mutations.keys().front())->origin, scheduler_));
   if (mutations.keys().empty()) {
     std::ranges::copy_if(space_->dimensions(), std::back_inserter(mutations_), [this](const auto& dimension) {
       return is_drawn(dimension.domain) && !is_condition(dimension.key);
@@ -120,9 +121,9 @@ void Sweep::take_mutations(const Options& mutations) {
     mutations_ = SearchSpace(mutations, "[tune.mutations]").dimensions();
   }
   if (makes_clones() && mutations_.empty())
-    throw UsageError(
-        config::origin_prefix(config_, "tune.scheduler") +
-        "tune.scheduler = pbt: no value of [tune.space] is drawn; list the keys that clones change in [tune.mutations]");
+    throw UsageError(config::origin_prefix(config_, "tune.scheduler") +
+                     "tune.scheduler = pbt has no key to change in clones: [tune.space] has no random domain, such as "
+                     "loguniform(1e-4, 1e-1). List keys in [tune.mutations]");
   for (const auto& mutation : mutations_) {
     if (is_condition(mutation.key))
       throw UsageError(fmt::format("{}: [tune.mutations] {}: a clone cannot change a key on which other keys depend",
@@ -141,7 +142,7 @@ bool Sweep::is_condition(const std::string& key) const {
 
 void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
   if (dimension.key.starts_with("run."))
-    throw UsageError(fmt::format("{}: [tune.space] {}: trials cannot set keys of [run]; each has its own run directory",
+    throw UsageError(fmt::format("{}: [tune.space] {}: trials cannot set keys of [run]; each trial has its own directory",
                                  dimension.origin, dimension.key));
   auto program = trial_config_.text("train.program");
   if (dimension.condition && fill_in(program, dimension.key, ""))

@@ -33,8 +33,8 @@ const std::array<OptionSpec, 12> all_options{{
      .default_value = "random",
      .help = "method that chooses the values of trials; `trainrt list` shows all"},
     {.key = "tune.searcher_program",
-     .help =
-         "shell command that chooses the values of the next trial from all trials so far, instead of searcher (src/tune)"},
+     .help = "shell command that is used instead of tune.searcher, and chooses the values of the next trial from all "
+             "trials so far (guide: src/tune)"},
     {.key = "tune.scheduler",
      .default_value = "fifo",
      .help = "method that stops trials early; its keys are in [tune.NAME]"},
@@ -68,7 +68,7 @@ const std::array<OptionSpec, 12> all_options{{
     {.key = "tune.fail_fast",
      .type = OptionType::boolean,
      .default_value = "false",
-     .help = "stop the sweep when a trial has failed for good"},
+     .help = "stop the sweep when a trial has failed and will not be restarted"},
 }};
 
 bool is_scheduler(const std::string& name) {

@@ -80,10 +80,10 @@ void refuse_later_generation(const Sweep& sweep, std::uint64_t number, const Tri
   const auto later =
       trainer::mirror_of(spec_of(sweep, number, sweep.params_of(number), {trial.generation + 1, trial.clone_of}));
   if (!later.text_of("run.json").empty())
-    throw UsageError(fmt::format(
-        "{} has a run that the mirrored journal of the sweep lacks. Remove it to continue the trial from generation {}, or "
-        "start a new sweep with --run.name=NAME",
-        later.url(), trial.generation));
+    throw UsageError(
+        fmt::format("{} has a run that the mirrored journal of the sweep lacks. Remove that run to continue the trial from "
+                    "generation {}, or start a new sweep with --run.name=NAME",
+                    later.url(), trial.generation));
 }
 
 /// Copies the journal from the mirror, checks its records, and moves the files that do not exist in the sweep's directory

@@ -97,7 +97,9 @@ extern const SchedulerKind asha;
 const SchedulerKind asha{
     .name = "asha",
     .title = "ASHA",
-    .help = "stops a trial at a rung unless it is among the best trials there so far (asynchronous successive halving)",
+    .help =
+        "at certain numbers of reports (rungs), stops each trial that is not among the best trials so far (asynchronous "
+        "successive halving)",
     .options =
         {{.key = "max_t",
           .type = OptionType::integer,
@@ -107,7 +109,7 @@ const SchedulerKind asha{
          {.key = "grace_period",
           .type = OptionType::integer,
           .default_value = "1",
-          .help = "number of reports that every trial makes",
+          .help = "number of reports before which no trial is stopped",
           .range = {.least = 1, .most = 1e15}},
          {.key = "reduction_factor",
           .type = OptionType::real,
@@ -117,7 +119,8 @@ const SchedulerKind asha{
          {.key = "brackets",
           .type = OptionType::integer,
           .default_value = "1",
-          .help = "number of groups of trials; the first rung of each group is one later than that of the previous group",
+          .help =
+              "number of groups of trials; the first rung of each group is one rung later than that of the previous group",
           .range = {.least = 1, .most = 20}}},
     .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
       return std::make_unique<Asha>(options, sweep.seed);

@@ -135,25 +135,24 @@ class HyperBand final : public Scheduler {
 }  // namespace
 
 extern const SchedulerKind hyperband;
-const SchedulerKind hyperband{
-    .name = "hyperband",
-    .title = "HyperBand",
-    .help =
-        "lets the trials of a bracket wait for each other at milestones; the best 1/reduction_factor continue (HyperBand)",
-    .options =
-        {{.key = "max_t",
-          .type = OptionType::integer,
-          .default_value = "81",
-          .help = "number of reports after which every trial stops",
-          .range = {.least = 1, .most = 1e15}},
-         {.key = "reduction_factor",
-          .type = OptionType::real,
-          .default_value = "3",
-          .help =
-              "N: the best 1/N of the trials continue after a milestone, and the next one needs N times as many reports",
-          .range = {.least = 1.5, .most = 1e6}}},
-    .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
-      return std::make_unique<HyperBand>(options, sweep.trials);
-    }};
+const SchedulerKind hyperband{.name = "hyperband",
+                              .title = "HyperBand",
+                              .help =
+                                  "at certain numbers of reports (milestones), the trials of a bracket wait for each "
+                                  "other; the best 1/reduction_factor of them continue",
+                              .options = {{.key = "max_t",
+                                           .type = OptionType::integer,
+                                           .default_value = "81",
+                                           .help = "number of reports after which every trial stops",
+                                           .range = {.least = 1, .most = 1e15}},
+                                          {.key = "reduction_factor",
+                                           .type = OptionType::real,
+                                           .default_value = "3",
+                                           .help = "N: the best 1/N of the trials continue after a milestone, and the next "
+                                                   "milestone needs N times as many reports",
+                                           .range = {.least = 1.5, .most = 1e6}}},
+                              .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
+                                return std::make_unique<HyperBand>(options, sweep.trials);
+                              }};
 
 }  // namespace trainrt::tune::plugins

@@ -69,7 +69,7 @@ const SchedulerKind median{
     .options = {{.key = "grace_period",
                  .type = OptionType::integer,
                  .default_value = "60",
-                 .help = "number of reports that every trial makes; means exclude them",
+                 .help = "number of reports before which no trial is stopped; means exclude these reports",
                  .range = {.least = 1, .most = 1e15}},
                 {.key = "min_samples_required",
                  .type = OptionType::integer,

@@ -221,7 +221,7 @@ const SchedulerKind pbt{
     .options = {{.key = "perturbation_interval",
                  .type = OptionType::integer,
                  .default_value = "60",
-                 .help = "number of reports between two comparisons; a trial needs a checkpoint at each",
+                 .help = "number of reports between two comparisons; a trial needs a checkpoint at each comparison",
                  .range = {.least = 1, .most = 1e15}},
                 {.key = "burn_in_period",
                  .type = OptionType::integer,
@@ -237,12 +237,13 @@ const SchedulerKind pbt{
                 {.key = "resample_probability",
                  .type = OptionType::real,
                  .default_value = "0.25",
-                 .help = "probability that a value of a clone is newly drawn; otherwise it is close to the donor's",
+                 .help = "probability that a clone draws a new value from its domain; otherwise the new value is close to "
+                         "that of the cloned trial",
                  .range = {.least = 0, .most = 1}},
                 {.key = "perturbation_factors",
                  .default_value = "1.2, 0.8",
-                 .help = "factors for numbers: a clone multiplies a number by one of them. A value of a choice is replaced "
-                         "by a neighbouring value",
+                 .help = "a clone multiplies each number by one of these factors; it replaces each value of a choice by a "
+                         "neighbouring value",
                  .form = "numbers, separated by commas"},
                 {.key = "synch",
                  .type = OptionType::boolean,

@@ -137,8 +137,8 @@ std::shared_ptr<Callback> trial_callback(const std::string& value) {
   const auto writer =
       second == std::string::npos ? std::nullopt : parse_integer(value.substr(first + 1, second - first - 1));
   if (!trial || !writer || *trial < 0)
-    throw UsageError(
-        fmt::format("{} is '{}', which is invalid: only `trainrt tune` may set this variable", trial_variable, value));
+    throw UsageError(fmt::format("{} is '{}', which is invalid: only `trainrt tune` may set this variable. Unset it",
+                                 trial_variable, value));
   return std::make_shared<TrialCallback>(Sweep::opened(value.substr(second + 1)), static_cast<std::uint64_t>(*trial),
                                          static_cast<int>(*writer));
 }

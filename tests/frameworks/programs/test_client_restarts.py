@@ -158,7 +158,7 @@ def a_state_that_cannot_be_read_at_the_end_is_a_warning():
     job = run_program(2, program_config(python(text.format(before="", inside="")), checkpoint={"every": "100 s"}))
     check_exit(job, FINISHED)
     for word in ("could not be saved at the end of the program: KeyError: 'w'", "the program ended at step 10 without saving",
-                 "Call trainrt.context().save() at its end"):
+                 "Call trainrt.context().save() at the end of the program"):
         check(word in job.err, f"the warning lacks {word!r}", job)
 
 

@@ -327,7 +327,7 @@ REFUSED = {
                                                "open(folder + '/x/x/y', 'w').close() if rank else None\nctx.report({}, directory=folder)",
                                                "'x/x' is a file on rank 0 and a folder on rank 1"),
     "a_file_that_the_state_uses": (1, "open(folder + '/a', 'w').close()\nstate = trainrt.State()\nstate.file('a', folder + '/a')\nctx.restore(state)\n"
-                                  "ctx.report({}, directory=folder)", "rank 0 has a file 'a', but the State's file 'a' uses that path"),
+                                  "ctx.report({}, directory=folder)", "rank 0 has a file 'a', but the State's file 'a' has the same path"),
     "metadata_that_is_no_dict": (1, "ctx.report({}, directory=folder, metadata=[1])", "the metadata of report() must be a dict, not a list"),
     "some_ranks_with_of_first_rank": (2, "ctx.report({}, of_first_rank=rank == 0)", "report() with of_first_rank where others do not"),
 }

@@ -301,7 +301,7 @@ def a_function_that_cannot_predict_is_an_error():
     (folder / "runs/program/checkpoint_000000").mkdir()
     job = run([TRAINRT, "predict", folder / "runs/program", "-o", folder / "out.h5"])
     check_exit(job, USAGE)
-    check("trained a program" in job.err, "the error lacks the reason", job)
+    check("ran a program" in job.err, "the error lacks the reason", job)
 
 
 def linear_run():

@@ -65,7 +65,7 @@ def fit_with_a_changed_config_is_refused_and_more_epochs_continue_the_run():
     check("has finished already" in job.err, "the function was trained again", job)
     job = run(epochs=2, lr=0.2)
     check(job.code != 0 and "ControllerError" in job.err and "loop.train_loop_config.lr was '0.1', is '0.2'" in job.err, "another lr is accepted", job)
-    for remedy in ("a new run: RunConfig(name='run-2');", "train_loop_config={'epochs': N}, more than 2"):
+    for remedy in ("a new run: RunConfig(name='run-2');", "train_loop_config={'epochs': N} with N > 2"):
         check(remedy in job.err and "--run.name" not in job.err, f"the error lacks {remedy}", job)
     job = run(epochs=2, lr=0.1, layers=[1, 2])
     check("loop.train_loop_config.layers was not set, is '[1, 2]'" in job.err, "another key is accepted", job)

@@ -405,7 +405,7 @@ def a_checkpoint_without_a_manifest_is_an_error_and_is_left_out_of_the_copy_of_a
 def names_of_objects_that_leave_the_folder_are_refused():
     for name in ("../evil", "/evil", "a//evil", "a/./evil", "a\nevil"):
         STORE.buckets["attack"] = {f"model/{name}": b"x", "model/model.json": b"{}"}
-        raises(OSError, "s3://attack/model", "is not the path of a file in a folder", of=lambda: Checkpoint("s3://attack/model").to_directory())
+        raises(OSError, "s3://attack/model", "its name is not a valid file path", of=lambda: Checkpoint("s3://attack/model").to_directory())
 
 
 if __name__ == "__main__":

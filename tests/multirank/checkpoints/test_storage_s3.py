@@ -214,7 +214,7 @@ def errors_of_credentials_are_clear_and_no_secret_is_printed_or_stored():
     section = small_table(own)
     config = read_config(section)
     env = own.environment()
-    for change, words in (({"AWS_SECRET_ACCESS_KEY": "n0tTheSecret"}, ["HTTP 403", "check them"]), ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["HTTP 403", "no credentials"]),
+    for change, words in (({"AWS_SECRET_ACCESS_KEY": "n0tTheSecret"}, ["HTTP 403", "check the credentials"]), ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["HTTP 403", "no credentials"]),
                           ({"AWS_REGION": "eu-west-9"}, ["AuthorizationHeaderMalformed", "set AWS_REGION"]), ({"AWS_SECRET_ACCESS_KEY": ""}, ["AWS_SECRET_ACCESS_KEY is not"]),
                           ({"AWS_PROFILE": "none", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["no profile [none]"])):
         job = run([TRAINRT, "check", "--config", config], env={**env, **change})
@@ -467,7 +467,7 @@ def a_run_with_only_damaged_mirrored_checkpoints_starts_again_and_gets_a_new_mir
             mirror.change(name, mirror.read(name)[:-9])
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, "--loop.epochs=2", env=mirror.env)
-    check("The run starts again at step 0" in job.err and "cannot be used; they are removed when" in job.err, "the message is missing", job)
+    check("The run starts again at step 0" in job.err and "cannot be used; these checkpoints are removed when" in job.err, "the message is missing", job)
     check_new_mirror(job, mirror, config)
     equal(mirrored(mirror), ["checkpoint_000001"], "mirrored checkpoints", job)
 

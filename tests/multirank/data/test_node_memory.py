@@ -127,7 +127,7 @@ def a_node_without_enough_memory_for_the_values_reads_files_with_a_warning():
     job = run_ranks(2, config, timeout=120)
     check_exit(job, FINISHED)
     check("read=2" in job.out, "the sample was not read in both epochs", job)
-    check(re.search(r"\[data\.train\]: the ranks of a node cannot share memory for its values.*2048\.\d GiB", job.err), "the warning is missing", job)
+    check(re.search(r"\[data\.train\]: the ranks of a node cannot share memory for the values of this dataset.*2048\.\d GiB", job.err), "the warning is missing", job)
 
 
 main()

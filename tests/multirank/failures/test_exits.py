@@ -35,7 +35,7 @@ def variables_of_another_launcher_are_named():
         job = in_shell("export PMI_FD=x PMI_RANK=y PMI_SIZE=z", *command)
         ends_in_words(job, USAGE, "PMI_FD=x was set by another launcher")
         job = in_shell("export PMI_PORT=x PMI_RANK=y PMI_SIZE=z", *command)
-        ends_in_words(job, USAGE, "not a whole number")
+        ends_in_words(job, USAGE, "it must be a whole number")
     job = in_shell("export PMI_PORT=127.0.0.1:1 PMI_ID=0 PMI_RANK=0 PMI_SIZE=2", TRAINRT, "--config", config)
     ends_in_words(job, FAILED, "MPI_Init failed", "PMI_*")
     job = in_shell("export PMIX_NAMESPACE=foo PMIX_RANK=0 PMIX_SERVER_URI2=bar", TRAINRT, "--config", config)

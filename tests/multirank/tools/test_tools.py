@@ -455,7 +455,7 @@ def the_best_checkpoint_by_a_named_metric_is_exported():
 @test
 def a_file_of_pytorch_is_not_written_and_safetensors_is_offered():
     job = tool("export", both_layouts()[0], "-o", scratch() / "best.pt", code=USAGE)
-    check(".pt files are not written. Use '" in job.err and "best.safetensors'" in job.err and "did you mean" not in job.err, "the remedy", job)
+    check("cannot write .pt files. Write '" in job.err and "best.safetensors'" in job.err and "did you mean" not in job.err, "the remedy", job)
 
 
 @test

@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const char* const scarce = "partition main has 0 other nodes of this kind, and the job needs 3";
+const char* const scarce = "partition main has 0 other nodes of this kind, but the job needs 3";
 
 struct Row {
   const char* story;

@@ -61,7 +61,8 @@ TEST_CASE("fixed workers are requeued if the memory of the remaining nodes does 
   limits.max_workers_per_node = 2;
   const auto decision = decide(after(137, nodes(3, {"n3"})), limits);
   CHECK((decision.action == Action::requeue && decision.limit == Limit::none));
-  CHECK_THAT(decision.why, Contains("the memory of a node suffices for 2 workers, and 6 workers would share 2 nodes"));
+  CHECK_THAT(decision.why,
+             Contains("the memory of a node suffices for 2 workers, but 6 workers would have to share 2 nodes"));
   limits.max_workers_per_node = 3;
   check_step(decide(after(137, nodes(3, {"n3"})), limits), {"n1", "n2"}, 6);
 }

@@ -36,10 +36,10 @@ TEST_CASE("a requeued job gets other nodes if its partition has enough allocatab
   CHECK(parse_partition("n1\n\nslurm_load_partitions: error\n").size() ==
         1);  // the error line looks like a node, but is not one of the job
   CHECK(why(job_of(2), {"n2"}).empty());
-  CHECK(why(job_of(3), {"n2"}) == "partition main has 2 other nodes of this kind, and the job needs 3");
-  CHECK(why(job_of(2), {"n1", "n2"}) == "partition main has 1 other node of this kind, and the job needs 2");
-  CHECK(why(job_of(1), {"n7"}) == "partition main has 0 other nodes of this kind, and the job needs 1");
-  CHECK(why(job_of(1), {"n9"}) == "partition main has 0 other nodes of this kind, and the job needs 1");
+  CHECK(why(job_of(3), {"n2"}) == "partition main has 2 other nodes of this kind, but the job needs 3");
+  CHECK(why(job_of(2), {"n1", "n2"}) == "partition main has 1 other node of this kind, but the job needs 2");
+  CHECK(why(job_of(1), {"n7"}) == "partition main has 0 other nodes of this kind, but the job needs 1");
+  CHECK(why(job_of(1), {"n9"}) == "partition main has 0 other nodes of this kind, but the job needs 1");
 }
 
 TEST_CASE("a job that may not be requeued, or requests nodes by name, gets no other nodes") {

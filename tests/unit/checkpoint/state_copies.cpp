@@ -243,7 +243,8 @@ TEST_CASE("a reason of one rank against copies is that of all ranks") {
     if (communicator.rank() == 1) training.state.file("vocabulary", "vocabulary.txt");
     findings.add(StateCopies(file.get(), "run", communicator).open(training.state, no_limit));
   });
-  CHECK(findings.take() == std::vector<std::string>{"the State has files", "the State has files"});
+  CHECK(findings.take() ==
+        std::vector<std::string>{"files of the State cannot be copied", "files of the State cannot be copied"});
 }
 
 TEST_CASE("a State that cannot be copied is refused with the reason") {
@@ -253,6 +254,6 @@ TEST_CASE("a State that cannot be copied is refused with the reason") {
     CHECK_THAT(StateCopies(file.get(), "run", communicator).open(training.state, 100), Contains("more than the 100 B"));
     State with_file;
     with_file.file("vocabulary", "vocabulary.txt");
-    CHECK_THAT(StateCopies(file.get(), "run", communicator).open(with_file, no_limit), Contains("has files"));
+    CHECK_THAT(StateCopies(file.get(), "run", communicator).open(with_file, no_limit), Contains("files of the State"));
   });
 }

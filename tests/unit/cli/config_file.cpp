@@ -54,7 +54,7 @@ TEST_CASE("a key that is set twice is an error that names both lines") {
 
 TEST_CASE("an invalid line is an error that names the line and the valid form") {
   CHECK_THROWS_WITH(ConfigFile("[loop]\njust words\n").read(), Contains(":2") && Contains("key = value"));
-  CHECK_THROWS_WITH(ConfigFile("x = 1\n").read(), Contains(":1") && Contains("put it after a line [section]"));
+  CHECK_THROWS_WITH(ConfigFile("x = 1\n").read(), Contains(":1") && Contains("put this line after a line [section]"));
   CHECK_THROWS_WITH(ConfigFile("[a\nx = 1\n").read(), Contains(":1") && Contains("[section]"));
   CHECK_THROWS_WITH(read_config_file("/no/such/file.ini"), Contains("/no/such/file.ini") && Contains("No such file"));
   CHECK_THROWS_AS(read_config_file("/tmp"), UsageError);

@@ -165,12 +165,12 @@ TEST_CASE("conditions of a node are reasons only if they explain slowness, and n
   facts.remote_memory = 0.6F;
   facts.preempted = 100;
   CHECK(reasons_in(facts) ==
-        "; the hypervisor took 30 % of the node's CPU time; other processes took its CPU 100 times per second; the node "
-        "reads 500 pages per second from its swap; 70 pages per second were read from disk (major page faults); 60 % of "
-        "its memory is "
-        "on another NUMA node");
+        "; the hypervisor took 30 % of the node's CPU time; other processes interrupted the rank 100 times per second; "
+        "the node reads 500 pages per second from its swap; 70 pages per second were read from disk (major page faults); "
+        "60 % of "
+        "the rank's memory is on another NUMA node");
   facts = {};
   facts.other_share = 0.4F;
   facts.other = {'b', 'a', '\x1b', 'd'};
-  CHECK_THAT(reasons_in(facts), Contains("'ba\\x1bd' took 40 % of its CPU"));
+  CHECK_THAT(reasons_in(facts), Contains("the process 'ba\\x1bd' took 40 % of the rank's CPU"));
 }

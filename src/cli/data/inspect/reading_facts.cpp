@@ -27,7 +27,8 @@ std::uint64_t all_bytes(const ReadingFacts& facts) { return facts.samples * fact
 /// Returns advice about the cost of a sample in a shuffled order, or "".
 std::string advice_for_unit(const ReadingFacts& facts) {
   if (facts.reading == data::Reading::as_a_whole)
-    return fmt::format("each rank unpacks complete files into memory, which the key memory does not limit: {}", convert_it);
+    return fmt::format("each rank unpacks complete files into memory, and the key 'memory' does not limit this memory: {}",
+                       convert_it);
   if (facts.reading == data::Reading::by_record)
     return fmt::format("in a shuffled order each sample is found and parsed separately, in each epoch: {}", convert_it);
   if (facts.together > 1 && facts.block == 0)

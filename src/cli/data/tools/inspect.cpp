@@ -63,17 +63,16 @@ ExitCode inspect_data(std::span<const std::string> words) {
 }  // namespace
 
 extern const DataTool inspect;
-const DataTool inspect{
-    .name = "inspect",
-    .group = CommandGroup::data,
-    .order = 1,
-    .usage = inspect_data_usage,
-    .help = "show the files, fields, statistics and first samples of a dataset",
-    .examples = inspect_data_examples,
-    .options = inspect_data_options,
-    .notes =
-        "It also shows how N ranks would read the dataset, with advice.\n"
-        "In the statistics, std is the standard deviation of the population, and missing counts NaN and empty texts.\n",
-    .run = inspect_data};
+const DataTool inspect{.name = "inspect",
+                       .group = CommandGroup::data,
+                       .order = 1,
+                       .usage = inspect_data_usage,
+                       .help = "show the files, fields, statistics and first samples of a dataset",
+                       .examples = inspect_data_examples,
+                       .options = inspect_data_options,
+                       .notes =
+                           "Also shows how N ranks would read the dataset, with advice.\nIn the statistics, std is the "
+                           "standard deviation of the population, and missing counts NaN and empty texts.\n",
+                       .run = inspect_data};
 
 }  // namespace trainrt::cli::datasets::plugins

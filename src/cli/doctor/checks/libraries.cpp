@@ -9,8 +9,9 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-constexpr const char* library_advice = "load the library's module on every node, or install the library there";
-constexpr const char* cuda_advice = "run nvidia-smi there to find the cause; scaling.gpus_per_worker = 0 trains on the CPU";
+constexpr const char* library_advice = "load the library's module on every node, or install the library on every node";
+constexpr const char* cuda_advice =
+    "run nvidia-smi on that node to find the cause; scaling.gpus_per_worker = 0 trains on the CPU";
 
 launch::FoundLibrary hdf5_library() { return {io::hdf5_version(), {}, {}}; }
 

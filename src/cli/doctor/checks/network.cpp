@@ -135,9 +135,10 @@ Finding check_all_reduce_in_node(const DoctorRanks& ranks, Json& figures) {
   const auto text =
       speed_text(*slowest) + (nodes.size() == 1 ? "" : fmt::format(" on the slowest of {} nodes", nodes.size()));
   if (speed_in(*slowest) * max_ratio >= speed_in(*fastest)) return ok(text);
-  return warning(fmt::format("{}, {}; the fastest node has {:.2f} GB/s", text, slowest->at("host").get<std::string>(),
-                             speed_in(*fastest) / 1e9),
-                 "a run is as slow as its slowest node: check for other jobs on it, and how its ranks are bound to cores");
+  return warning(
+      fmt::format("{}, {}; the fastest node has {:.2f} GB/s", text, slowest->at("host").get<std::string>(),
+                  speed_in(*fastest) / 1e9),
+      "a run is as slow as its slowest node: check that node for other jobs, and how its ranks are bound to cores");
 }
 
 /// Measures all-reduces between nodes, with one rank per node.
@@ -162,7 +163,7 @@ Finding check_all_reduce_between_nodes(const DoctorRanks& ranks, Json& figures) 
 
 constexpr const char* again = "run `trainrt doctor` again";
 constexpr std::array<Check, 3> network_checks = {{
-    {"ports", "the TCP ports of the ranks", check_ports, "mount /proc there, or run `ss -lntp`", Grade::warning},
+    {"ports", "the TCP ports of the ranks", check_ports, "mount /proc on that node, or run `ss -lntp`", Grade::warning},
     {"all_reduce_in_node", "the all-reduce between the ranks of a node", check_all_reduce_in_node, again},
     {"all_reduce_between_nodes", "the all-reduce between the nodes", check_all_reduce_between_nodes, again},
 }};

@@ -74,8 +74,8 @@ Finding check_program_address(const DoctorRanks& ranks, Json& figures) {
   const auto text = fmt::format("MASTER_ADDR is {}{}, and all {} nodes can connect to it", address,
                                 interface.empty() ? "" : " (" + interface + ")", found.of_nodes.size());
   return warning_if(names.empty() ? "" : text + "; but " + names,
-                    "correct /etc/hosts there: a script that looks up its own host name, instead of MASTER_ADDR, gets an "
-                    "address that no other node can reach",
+                    "correct /etc/hosts on that node: a script that looks up its own host name, instead of MASTER_ADDR, "
+                    "gets an address that no other node can reach",
                     text);
 }
 
@@ -101,9 +101,10 @@ Finding check_python(const DoctorRanks& ranks, Json& figures) {
     return mine.is_null() ? "the command starts no Python" : join(python_differences(first, mine));
   });
   if (!others.empty())
-    return error(fmt::format("rank 0 on {} has Python {} with {}; {}", ranks.hosts().front(), version,
-                             frameworks_text(first), others),
-                 "use one environment that all nodes share, or the same on each node (program.stage copies one)");
+    return error(
+        fmt::format("rank 0 on {} has Python {} with {}; {}", ranks.hosts().front(), version, frameworks_text(first),
+                    others),
+        "use one environment that all nodes share, or the same environment on each node (program.stage can copy it)");
   if (const std::string mistake = first.at("mistake"); !mistake.empty())
     return error(fmt::format("{} is not valid in Python {}: {}", script, version, mistake),
                  "correct the script, or use the Python version that it was written for");
@@ -119,7 +120,7 @@ constexpr const char* program_advice =
     "folder in which the ranks are started";
 constexpr const char* address_advice = "choose another interface with program.interface; a firewall must let nodes connect";
 constexpr const char* python_advice =
-    "choose a Python that starts there; if the storage is slow, program.stage copies it to each node";
+    "choose a Python that starts on that node; if the storage is slow, program.stage copies the Python to each node";
 constexpr std::array<Check, 3> program_checks = {{
     {"program", "the program and its script", check_program, program_advice},
     {"program_address", "the address at which the programs connect", check_program_address, address_advice},

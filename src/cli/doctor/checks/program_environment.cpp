@@ -58,9 +58,11 @@ Finding check_stale_locks(const DoctorRanks& ranks, Json& figures) {
   figures = {{"folder", folder}, {"locks", paths}};
   std::string command = "rm";
   for (const auto& path : paths) command += " " + shell_quoted(path);
-  return warning_if(problems,
-                    "torch and DeepSpeed wait for such a file forever: if no program compiles there now, " + command,
-                    "no stale locks of torch extensions");
+  return warning_if(
+      problems,
+      "torch and DeepSpeed wait for such a file forever. If no program compiles extensions now, remove the file: " +
+          command,
+      "no stale locks of torch extensions");
 }
 
 /// Returns whether `network`, such as "10.0.0.0/8" or "fd00::/8", contains an address.
@@ -152,9 +154,9 @@ Finding check_limits(const DoctorRanks& ranks, Json& figures) {
 }
 
 constexpr std::array<Check, 3> program_environment_checks = {{
-    {"stale_locks", "stale locks of torch extensions", check_stale_locks, "check TORCH_EXTENSIONS_DIR there"},
-    {"proxy", "proxies between the ranks", check_proxy, "check the environment there"},
-    {"limits", "the limits that programs inherit", check_limits, "check `ulimit -a` there"},
+    {"stale_locks", "stale locks of torch extensions", check_stale_locks, "check TORCH_EXTENSIONS_DIR on that node"},
+    {"proxy", "proxies between the ranks", check_proxy, "check the environment on that node"},
+    {"limits", "the limits that programs inherit", check_limits, "check `ulimit -a` on that node"},
 }};
 
 }  // namespace

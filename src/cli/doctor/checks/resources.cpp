@@ -146,12 +146,12 @@ Finding check_shared_memory(const DoctorRanks& ranks, Json& figures) {
 }
 
 constexpr const char* sharing_advice =
-    "start all ranks of a node in one container, as one user, with /dev/shm, and without hidepid on /proc; until then they "
-    "communicate by MPI, which is slower";
+    "start all ranks of a node in one container, as one user, with /dev/shm, and without hidepid on /proc; until then, the "
+    "ranks communicate by MPI, which is slower";
 constexpr std::array<Check, 4> resource_checks = {{
-    {"cores", "the CPU cores per rank", check_cores, "run `taskset -p $$` there"},
+    {"cores", "the CPU cores per rank", check_cores, "run `taskset -p $$` on that node"},
     {"gpus", "the GPUs per rank", check_gpus, "see `cuda`"},
-    {"memory_lock", "the limit of locked memory", check_memory_lock, "check `ulimit -l` there"},
+    {"memory_lock", "the limit of locked memory", check_memory_lock, "check `ulimit -l` on that node"},
     {"shared_memory", "the memory that ranks of a node share", check_shared_memory, sharing_advice, Grade::warning},
 }};
 

@@ -148,10 +148,11 @@ Finding check_clocks(const DoctorRanks& ranks, Json& figures) {
     return fmt::format("its clock differs by {:+.1f} s from that of rank 0's node", difference);
   });
   figures["largest_difference_seconds"] = max_difference;
-  return warning_if(problems,
-                    "run chrony or ntpd there: timestamps are wrong, and munge refuses messages at a difference of 5 min",
-                    fmt::format("the clocks of {} nodes differ by at most {:.1f} ms", answers.values.size(),
-                                std::max(0.1, max_difference * 1000)));
+  return warning_if(
+      problems,
+      "run chrony or ntpd on these nodes: timestamps are wrong, and munge refuses messages at a difference of 5 min",
+      fmt::format("the clocks of {} nodes differ by at most {:.1f} ms", answers.values.size(),
+                  std::max(0.1, max_difference * 1000)));
 }
 
 constexpr std::array<Check, 7> startup_checks = {{

@@ -102,7 +102,7 @@ Finding check_file_system(const DoctorRanks& ranks, Json& figures) {
   });
   if (!others.empty())
     return warning(fmt::format("{} on rank 0's node, but {}", kind, others),
-                   "check that the folder is the same on all nodes: see `storage`, and the mounts of the nodes");
+                   "check that all nodes mount the same file system at this path: see the line `storage`");
   const std::uint64_t free_bytes = figures.at("free_bytes");
   const auto& inodes = figures.at("free_inodes");
   auto text = fmt::format("{}, {:.1f} GiB{} free", kind, static_cast<double>(free_bytes) / (1 << 30),
@@ -110,7 +110,7 @@ Finding check_file_system(const DoctorRanks& ranks, Json& figures) {
   for (const auto& quota : figures.at("quotas")) text += ", " + quota.get<std::string>();
   if (figures.at("parallel").get<bool>()) text += ", a parallel file system";
   if (!figures.at("durable").get<bool>())
-    return warning(text + "; it is memory of the node: its files are lost when the node restarts",
+    return warning(text + "; this file system is in the memory of the node: its files are lost when the node restarts",
                    "choose a folder on a disk for checkpoints");
   if (free_bytes < min_free_bytes) return warning(text, "free some space before a run writes checkpoints there");
   return warning_if(!inodes.is_null() && inodes < min_free_inodes ? text : "",

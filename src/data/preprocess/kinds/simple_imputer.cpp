@@ -9,6 +9,7 @@
 #include "data/preprocess/columnwise.hpp"
 #include "data/preprocess/number_statistics.hpp"
 #include "data/preprocess/numbers.hpp"
+#include "data/text/in_context.hpp"
 
 namespace trainrt::data::plugins {
 
@@ -53,7 +54,7 @@ class SimpleImputer final : public Columnwise {
     if (strategy_ == "mean") {
       stat = json_number(static_cast<const NumberStatistic&>(computed).mean());
     } else if (const auto most = static_cast<const CategoryStatistic&>(computed).most_frequent(1); !most.empty()) {
-      stat = json_of(most.front().value);
+      in_context(fmt::format("column '{}'", columns()[at]), [&] { stat = json_of(most.front().value); });
     }
   }
 

@@ -256,11 +256,10 @@ namespace plugins {
 extern const OperationKind sequence{
     .name = "sequence",
     .help =
-        "makes samples of LENGTH consecutive samples; each field gets a first axis of that length. "
-        "Each window begins N (1) samples after the previous one. "
-        "within: all samples of a window have the same value of that field. "
-        "pad: incomplete windows are filled with zeros, and the field 'count' has the number of real samples; "
-        "otherwise incomplete windows are left out",
+        "makes each sample from a window of LENGTH consecutive samples; each field gets a first axis of that length. "
+        "stride: a window begins N samples (default 1) after the previous window. within: all samples of a window have the "
+        "same value of that field. pad: incomplete windows are filled with zeros, and the field 'count' has the number of "
+        "real samples; otherwise incomplete windows are left out",
     .form = sequence_form,
     .make = make_sequence,
     .order = 1};

@@ -9,7 +9,7 @@ namespace trainrt::data::arrow_module {
 
 namespace {
 
-constexpr const char* no_nested = "nested values are not supported: write their parts as separate columns";
+constexpr const char* no_nested = "nested values are not supported: write each part of the values as a separate column";
 constexpr const char* no_decimals = "decimals are not supported: write the column as float64 or as integers";
 
 /// The DType for each Arrow type with single numbers as values.

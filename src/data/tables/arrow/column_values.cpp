@@ -15,7 +15,7 @@ namespace trainrt::data::arrow_module {
 
 namespace {
 
-[[noreturn]] void throw_damaged() { throw Error("the file is damaged: positions of values are outside of it"); }
+[[noreturn]] void throw_damaged() { throw Error("the file is damaged: positions of values are outside of the file"); }
 
 [[noreturn]] void throw_other_type() { throw Error("the type of a column differs from the file's schema"); }
 

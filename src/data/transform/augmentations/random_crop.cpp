@@ -46,12 +46,11 @@ FieldMap make_random_crop(const Dataset::Field& field, std::span<const std::stri
 
 }  // namespace
 
-extern const Transform random_crop{
-    .name = "random_crop",
-    .help =
-        "pads each image with PADDING rows and columns of zeros on each side, and cuts out a part of the original size; "
-        "its position is random and differs in each epoch",
-    .arguments = "PADDING",
-    .make = make_random_crop};
+extern const Transform random_crop{.name = "random_crop",
+                                   .help =
+                                       "pads each image with PADDING rows and columns of zeros on each side, and cuts out "
+                                       "a part of the original size at a random position, which differs in each epoch",
+                                   .arguments = "PADDING",
+                                   .make = make_random_crop};
 
 }  // namespace trainrt::data::plugins

@@ -21,12 +21,11 @@ FieldMap make_resized(const Dataset::Field& field, std::span<const std::string> 
 
 }  // namespace
 
-extern const Transform resize{.name = "resize",
-                              .help =
-                                  "resizes images of u8 or f32, bilinear with antialias; "
-                                  "applied before all other transforms",
-                              .arguments = "HEIGHTxWIDTH",
-                              .make = make_resized,
-                              .order = -2};
+extern const Transform resize{
+    .name = "resize",
+    .help = "resizes images of u8 or f32 by bilinear interpolation with antialiasing; applied before all other transforms",
+    .arguments = "HEIGHTxWIDTH",
+    .make = make_resized,
+    .order = -2};
 
 }  // namespace trainrt::data::plugins

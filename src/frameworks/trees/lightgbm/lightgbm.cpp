@@ -42,7 +42,7 @@ class LightgbmBooster final : public Booster {
         before_(library_.booster_free),
         booster_(library_.booster_free) {
     if (!parameters_.is_deterministic())
-      log_once("[loop] deterministic = false: if the run is restarted, its model may differ");
+      log_once("[loop] deterministic = false: after a restart, the model of the run may differ");
     auto run = this_run();
     if (!model_.empty() && !must_repeat_rounds()) {
       before_ = loaded_model(library_, model_);
@@ -116,10 +116,11 @@ class LightgbmBooster final : public Booster {
       ctx_.stop_point();
     }
     if (model(-1, 0) != model_)
-      throw UsageError(fmt::format(
-          "[loop] {}: a run with this parameter resumes by training its rounds again, but their model differs from "
-          "that of the checkpoint; restore the earlier parameters, data, threads and ranks, or start a new run",
-          parameters_.stateful_parameter()));
+      throw UsageError(
+          fmt::format("[loop] {}: a run with this parameter resumes by training the rounds of the checkpoint again, but "
+                      "the resulting model differs from that of the checkpoint; restore the earlier parameters, data, "
+                      "threads and ranks, or start a new run",
+                      parameters_.stateful_parameter()));
   }
 
   Context& ctx_;

@@ -48,7 +48,7 @@ constexpr DecidedParameter decided_elsewhere[] = {
     {"output_result", "use trainrt predict"},
     {"convert_model", "the model is files/model.txt in each checkpoint"},
     {"convert_model_language", "the model is files/model.txt in each checkpoint"},
-    {"num_machines", "it is the number of ranks"},
+    {"num_machines", "it is always the number of ranks"},
     {"machines", "the ranks connect themselves"},
     {"machine_list_filename", "the ranks connect themselves"},
     {"local_listen_port", "LightGBM opens no port here"},

@@ -122,8 +122,8 @@ void check_value(const XgboostLibrary& library, int code) {
 void complete_linear(Parameters& given) {
   if (const auto* selector = given.find("feature_selector"); selector != nullptr && *selector == "shuffle")
     throw UsageError(
-        "[loop] feature_selector = shuffle is not supported: the model does not contain its order, so that a restart would "
-        "change the training; choose cyclic, random, greedy or thrifty");
+        "[loop] feature_selector = shuffle is not supported: the model does not store the shuffled order, so that a "
+        "restart would change the training; choose cyclic, random, greedy or thrifty");
   given.set_default("updater", "coord_descent");
   if (*given.find("updater") == "shotgun" && given.find("n_jobs") == nullptr) given.set_default("nthread", "1");
 }

@@ -55,10 +55,11 @@ double stall_limit_s() {
 std::string_view advice_for_status(long status, const std::string& code, bool is_signed) {
   if (code == "NoSuchBucket") return "check the name of the bucket, the endpoint and the region";
   if (code == "RequestTimeTooSkewed") return "the clock of this node is wrong: correct it";
-  if (code == "ExpiredToken" || code == "InvalidToken") return "the session token is not valid any more: get a new one";
+  if (code == "ExpiredToken" || code == "InvalidToken") return "the session token is not valid any more: get a new token";
   if (status == http::forbidden)
     return is_signed
-               ? "these credentials have no permission for it: check them, and the policy of the bucket"
+               ? "these credentials have no permission for this request: check the credentials, and the policy of the "
+                 "bucket"
                : "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials";
   if (status == http::not_found) return "check the name of the bucket and of the object";
   if (status == http::moved_permanently || status == http::temporary_redirect || code == "AuthorizationHeaderMalformed")
