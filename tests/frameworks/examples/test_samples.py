@@ -34,7 +34,7 @@ _VERDICTS = ("works as written", "works after a change", "refused", "the documen
 _ON_RANKS = ("the same", "refused", "-")  # beginnings of the column for `trainrt -n N`
 _RUN = ("both", "python3", "text", "script", "-")
 # Errors of blocks that need a missing package, definitions of an earlier block, a GPU, or a bucket whose name the replacement of `ray` has changed.
-_UNAVAILABLE = re.compile(r"ModuleNotFoundError: No module named '(?!trainrt)\w+|NameError: name '\w+' is not|ImportError: .* needs .*|sees no GPU|\w+@trainrt-example-data")
+_UNAVAILABLE = re.compile(r"ModuleNotFoundError: No module named '(?!trainrt)\w+|NameError: name '\w+' is not|ImportError: .* needs .*|(?:sees|has) no GPU|\w+@trainrt-example-data")
 
 
 def settings_of(script):
