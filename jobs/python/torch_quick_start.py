@@ -26,7 +26,6 @@ def train_function():
     loader = prepare_data_loader(DataLoader(made_up_data(), batch_size=10, shuffle=True))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     at = load_state(model, optimizer, data=loader, epoch=0)  # loads the last checkpoint, if there is one
-    loss = torch.zeros(())
     for epoch in range(at["epoch"], EPOCHS):
         for inputs, labels in loader:  # after a restart: the batches after those already seen
             loss = nn.functional.mse_loss(model(inputs), labels)

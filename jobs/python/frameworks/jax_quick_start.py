@@ -29,16 +29,18 @@ def train_func():
     split, same = NamedSharding(mesh, PartitionSpec("data")), NamedSharding(mesh, PartitionSpec())
     draw = np.random.default_rng(1)
     weights = {"first": draw.normal(size=(8, 32)).astype("float32") / 3, "second": draw.normal(size=(32, 1)).astype("float32") / 6}
-    at = load_state(weights={name: jax.make_array_from_process_local_data(same, each) for name, each in weights.items()}, epoch=0, batch=0)
-    weights, first = at["weights"], at["batch"]
+    at = load_state(weights={name: jax.make_array_from_process_local_data(same, each) for name, each in weights.items()}, epoch=0, batch=0,
+                    loss=0.0)
+    weights, first, loss = at["weights"], at["batch"], at["loss"]
     for epoch in range(at["epoch"], EPOCHS):
         for batch in range(first, BATCHES):
             inputs = np.random.default_rng([epoch, batch, jax.process_index()]).normal(size=(16, 8)).astype("float32")
             arrays = (jax.make_array_from_process_local_data(split, each) for each in (inputs, inputs[:, :1] * inputs[:, 1:2]))
-            weights, loss = train_step(weights, *arrays)
-            save_point(weights=weights, epoch=epoch, batch=batch + 1)  # the run may stop here, and resumes here
+            weights, error = train_step(weights, *arrays)
+            loss = float(error)
+            save_point(weights=weights, epoch=epoch, batch=batch + 1, loss=loss)  # the run may stop here, and resumes here
         first = 0
-        save_state(weights=weights, epoch=epoch + 1, batch=0, metrics={"loss": float(loss)})
+        save_state(weights=weights, epoch=epoch + 1, batch=0, loss=loss, metrics={"loss": loss})
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from runs.plain_scripts import require_torch  # noqa: E402
 from runs.program_runs import *  # noqa: E402,F403
+from tools.guides import block  # noqa: E402
 
 SCRIPTS = SOURCE / "jobs/python"
 FASHION = Path("/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz")
@@ -191,6 +192,32 @@ def scripts_on_launched_ranks_print_the_documented_lines():
         check_prints(job, script, lines)
     artifacts = folder / "runs/experiment_name/artifacts"
     equal(sorted(path.name for path in artifacts.glob("artifact-*")), [f"artifact-rank={rank}-iter={i}.txt" for rank in (0, 1) for i in range(3)], "artifacts")
+
+
+def readme_script(folder, stop_at):
+    """Writes the script of README.md, on fewer samples: 2 steps per epoch on 2 ranks. A file names each step that is completed. Before it completes
+    step `stop_at` for the first time, rank 0 stops the run."""
+    text = block("python", "save_point").replace("4096", "128")
+    stop = f"""        if not at and dist.get_rank() == 0 and len(list(pathlib.Path('steps').iterdir())) == {stop_at - 1}: os.kill(os.getppid(), signal.SIGUSR1)
+        pathlib.Path(f'steps/{{os.environ["RANK"]}}.{{time.time()}}').touch() if dist.get_rank() == 0 else None
+"""
+    (folder / "steps").mkdir()
+    (folder / "train.py").write_text("import os, pathlib, signal, time\n" + re.sub(r"^        save_point\(", stop + r"\g<0>", text, flags=re.M))
+    return [TRAINRT, "-n", 2, "--run.name=readme", f"--run.storage_path={folder}", "--failure.max_failures=0", "--", PYTHON, "train.py"]
+
+
+@test
+def the_script_of_the_readme_continues_with_the_same_bits_after_a_stop_at_any_step():
+    """At the last step of an epoch, the restarted script finds no batch of this epoch."""
+    whole = scratch()
+    check_exit(run(readme_script(whole, 0), env=ONE_THREAD, cwd=whole), FINISHED)
+    for step in (3, 4):  # the ranks agree on the stop at this step or at the next
+        folder = scratch()
+        command = readme_script(folder, step)
+        check_exit(run(command, env=ONE_THREAD, cwd=folder), STOPPED)
+        check_exit(run(command, env=ONE_THREAD, cwd=folder), FINISHED)
+        check_same_bits(folder / "readme", whole / "readme")
+        equal([row["loss"] for row in reports(folder / "readme")], [row["loss"] for row in reports(whole / "readme")], "losses")
 
 
 @test

@@ -50,4 +50,6 @@ for epoch in range(at["epoch"], EPOCHS):
         optimizer.step()
         time.sleep(STEP_PAUSE)
         save_point()
+    with torch.no_grad():  # of the same samples in each epoch, which may have no batch left after a restart
+        loss = nn.functional.cross_entropy(model(text[:16, :-1]).flatten(0, 1), text[:16, 1:].flatten())
     save_state(model, optimizer, data=loader, epoch=epoch + 1, metrics={"loss": loss.item()})
