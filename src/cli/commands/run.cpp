@@ -41,8 +41,8 @@ constexpr Example run_examples[] = {{"srun trainrt --config train.ini", "in a Sl
                                     {"srun trainrt --run.name=first -- python3 train.py", "a program, without a config"},
                                     {"trainrt -n 2 --config train.ini --loop.lr=0.1", "2 ranks on this machine"}};
 
-constexpr CommandOption run_options[] = {rank_count_option, config_option, override_option, program_option,
-                                         trust_owner_option, verbose_option};
+constexpr CommandOption run_options[] = {rank_count_option, config_option,      override_option,
+                                         program_option,    trust_owner_option, verbose_option};
 
 constexpr ExitNote run_exit_codes[] = {
     {0, "finished"},

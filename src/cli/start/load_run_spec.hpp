@@ -12,7 +12,8 @@ namespace trainrt::cli {
 inline constexpr CommandOption config_option{"config", "FILE",
                                              "config of the run, an INI file; `trainrt help config` shows all keys"};
 inline constexpr CommandOption trust_owner_option{"trust-owner", "USER", "resume a run that belongs to the user USER"};
-inline constexpr CommandOption verbose_option{"verbose", "", "print how long each part of the start took, after the first step"};
+inline constexpr CommandOption verbose_option{"verbose", "",
+                                              "print how long each part of the start took, after the first step"};
 inline constexpr CommandOption override_option{"--section.key=value", "",
                                                "set a key, in place of its value in the config; may be repeated"};
 inline constexpr CommandOption program_option{"-- PROGRAM ARGS", "",

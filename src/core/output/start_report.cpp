@@ -38,7 +38,8 @@ void StartReport::enable() {
   is_enabled_ = true;
   ended_s_ = 0;
   parts_.clear();
-  if (const double launcher_s = seconds_in_launcher(); launcher_s > 0) parts_.emplace_back("start of the ranks", launcher_s);
+  if (const double launcher_s = seconds_in_launcher(); launcher_s > 0)
+    parts_.emplace_back("start of the ranks", launcher_s);
   add("process");
 }
 

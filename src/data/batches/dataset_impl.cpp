@@ -27,7 +27,7 @@ void require_same_steps(const DatasetPlan& plan, const WalkState::StepsIdentity&
   throw UsageError(
       fmt::format("dataset '{}' has {}, but it had {} at the checkpoint. The checkpoint was saved inside an epoch, so the "
                   "rest of that epoch cannot be resumed. Restore the previous samples, or start a run with another name "
-                  "from that checkpoint (run.resume_from_checkpoint)",
+                  "from that checkpoint",
                   plan.name, in_words(now), before == nullptr ? "others" : in_words(*before)));
 }
 

@@ -40,7 +40,7 @@ std::vector<OptionSpec> options_of_samples() {
       {.key = "shuffle_seed",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "number that selects the shuffle order; the order also depends on run.seed"},
+       .help = "number that selects the shuffle order; the order also depends on the seed of the run"},
       {.key = "subset",
        .default_value = "",
        .help =

@@ -209,15 +209,15 @@ def readme_script(folder, stop_at):
 @test
 def the_script_of_the_readme_continues_with_the_same_bits_after_a_stop_at_any_step():
     """At the last step of an epoch, the restarted script finds no batch of this epoch."""
-    whole = scratch()
-    check_exit(run(readme_script(whole, 0), env=ONE_THREAD, cwd=whole), FINISHED)
+    reference = scratch()
+    check_exit(run(readme_script(reference, 0), env=ONE_THREAD, cwd=reference), FINISHED)
     for step in (3, 4):  # the ranks agree on the stop at this step or at the next
         folder = scratch()
         command = readme_script(folder, step)
         check_exit(run(command, env=ONE_THREAD, cwd=folder), STOPPED)
         check_exit(run(command, env=ONE_THREAD, cwd=folder), FINISHED)
-        check_same_bits(folder / "readme", whole / "readme")
-        equal([row["loss"] for row in reports(folder / "readme")], [row["loss"] for row in reports(whole / "readme")], "losses")
+        check_same_bits(folder / "readme", reference / "readme")
+        equal([row["loss"] for row in reports(folder / "readme")], [row["loss"] for row in reports(reference / "readme")], "losses")
 
 
 @test

@@ -149,8 +149,8 @@ TEST_CASE("the error of a read beyond the end states the actual and the required
     const auto file = PositionalFile::open(at / "data", cache);
     CHECK(error_of([&] { file.read(9000, 1001, block); }) ==
           "'" + (at / "data") + "' ends at byte 10000, before byte 10001: the file was truncated");
-    CHECK_THAT(error_of([&] { file.read(40960, 10, block); }), Catch::Contains("ends at byte 10000, before 40970"));
-    CHECK_THAT(error_of([&] { file.read(12288, 4096, block); }), Catch::Contains("ends at byte 10000, before 16384"));
+    CHECK_THAT(error_of([&] { file.read(40960, 10, block); }), Catch::Contains("ends at byte 10000, before byte 40970"));
+    CHECK_THAT(error_of([&] { file.read(12288, 4096, block); }), Catch::Contains("ends at byte 10000, before byte 16384"));
     CHECK(same(file.read(9000, 1000, block), Bytes(1000, std::byte{'x'})));
   }
 }

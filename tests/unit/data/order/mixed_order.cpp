@@ -40,7 +40,7 @@ TEST_CASE("shares add up to the samples of all sources, by the method of largest
 
 TEST_CASE("invalid weights are errors that quote them") {
   CHECK_THROWS_WITH(shares({1, 2}, {1}), Contains("1 number") && Contains("2 sources"));
-  CHECK_THROWS_WITH(shares({10, 10}, {1, 1e-9}), Contains("source 2 of 2") && Contains("no sample"));
+  CHECK_THROWS_WITH(shares({10, 10}, {1, 1e-9}), Contains("source 2 of 2") && Contains("too low a weight"));
   CHECK_THROWS_WITH(shares({10, 0}, {1, 1}), Contains("source 2 of 2 has no samples"));
   for (const std::string bad : {"0", "-1", "x", "nan", "inf", "", "1,,2"})
     CHECK_THROWS_WITH(data::weights_of(bad), Contains("not a number above 0"));

@@ -287,7 +287,8 @@ TEST_CASE("several tables are one dataset, and a changed file is an error") {
 
 namespace {
 
-/// Reads a row of a table with `columns` columns, which are chosen in reverse order. Returns the CPU seconds that this took.
+/// Reads a row of a table with `columns` columns, which are chosen in reverse order. Returns the CPU seconds that this
+/// took.
 double cpu_s_of_wide_row(std::size_t columns) {
   Scratch dir;
   std::string names, values, chosen;
@@ -312,7 +313,8 @@ double cpu_s_of_wide_row(std::size_t columns) {
 }  // namespace
 
 TEST_CASE("the time to read a table grows with the number of its columns, not with their square") {
-  CHECK(cpu_s_of_wide_row(300'000) < 40 * cpu_s_of_wide_row(30'000));  // 10 times as many columns: their square is 100 times
+  CHECK(cpu_s_of_wide_row(300'000) <
+        40 * cpu_s_of_wide_row(30'000));  // 10 times as many columns: their square is 100 times
 }
 
 TEST_CASE("a table of one sample works, and an epoch resumes after any sample") {

@@ -59,8 +59,7 @@ TEST_CASE("a finished run is refused with other values, with the differences and
     INFO(words);
     CHECK_THROWS_AS(stays(before, now), UsageError);
     CHECK_THROWS_WITH(stays(before, now), Contains(words) && Contains("--run.name=r-2") &&
-                                              Contains("--loop.epochs=N with N > 3") &&
-                                              Contains("rm -r /nowhere/runs/r"));
+                                              Contains("--loop.epochs=N with N > 3") && Contains("rm -r /nowhere/runs/r"));
   }
 }
 
