@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <trainrt/error.hpp>
 
 #include "batch/restart_decision.hpp"
 #include "checkpoint/format/listing.hpp"
@@ -189,11 +190,13 @@ class SimulatedRun {
   void fail_if(bool is_wrong, const std::string& error) {
     if (is_wrong && error_.empty()) error_ = fmt::format("attempt {}: {}", events_.attempts, error);
   }
+  /// Ends the attempt by an error if the State of `rank` is not that of the undisturbed run.
   void check_model(const SimulatedRank& rank, std::string_view when) {
     const auto number = static_cast<std::size_t>(rank.communicator.rank());
     const auto step = rank.progress.step();
-    fail_if(rank.model.bytes() != undisturbed_.bytes[step][number],
-            fmt::format("the State of rank {} at step {} is wrong {}", number, step, when));
+    const auto right = undisturbed_.bytes.find(step);
+    if (right == undisturbed_.bytes.end() || rank.model.bytes() != right->second[number])
+      throw Error(fmt::format("the State of rank {} at step {} is wrong {}", number, step, when));
   }
 
   /// Checks the point from which an attempt begins, before it is recorded in the memory of the copies.

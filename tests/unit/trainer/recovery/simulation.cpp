@@ -36,6 +36,7 @@ TEST_CASE("a run whose ranks die at any point ends with the bits and reports of 
   spec.data.clear();
   SimulatedEvents all;
   for (auto seed = first; seed < end; ++seed) {
+    INFO("seed " << seed);
     spec.run_dir = folder / std::to_string(seed);
     std::string error, output;
     {
@@ -45,7 +46,7 @@ TEST_CASE("a run whose ranks die at any point ends with the bits and reports of 
       if (!error.empty()) output = captured.text();
       all += run.events();
     }
-    INFO("seed " << seed << "\n" << output);
+    INFO(output);
     CHECK(error == "");
     std::filesystem::remove_all(spec.run_dir);
   }
