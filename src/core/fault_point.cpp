@@ -1,4 +1,5 @@
 #include "core/fault_point.hpp"
+#include "core/fault_hook.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -29,6 +30,8 @@ struct Settings {
   }
 };
 
+std::atomic<FaultHook> hook_of_test = nullptr;
+
 void write_phase(int file, std::string_view name) {
   std::string line(name);
   line.resize(32, ' ');  // padded with blanks to overwrite the previous phase's name, which may be longer
@@ -37,7 +40,10 @@ void write_phase(int file, std::string_view name) {
 
 }  // namespace
 
+void set_fault_hook(FaultHook hook) { hook_of_test = hook; }
+
 void fault_point(std::string_view name) {
+  if (const auto hook = hook_of_test.load(std::memory_order_relaxed)) hook(name);
   static Settings settings;
   if (settings.phase_file >= 0) write_phase(settings.phase_file, name);
   if (!settings.stop_at.empty() && name == settings.stop_at && --settings.times_left == 0) raise(SIGSTOP);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
+#include "core/fault_point.hpp"
 #include "core/files/reserve_pages.hpp"
 #include "core/process/memory.hpp"
 #include "io/files/digest.hpp"
@@ -92,8 +93,10 @@ void CopyFile::make(int file, const CopyLayout& layout) {
   clear(file);
   constexpr std::uint64_t headroom = 2;  // the train function has not allocated all of its memory yet
   if (size > available_memory() / headroom) fail(ENOMEM);
+  fault_point("reserve_copies");
   if (ftruncate(file, static_cast<off_t>(size)) != 0) fail(errno);
   if (const int code = reserve_pages(file, 0, size); code != 0) fail(code);
+  fault_point("copies_reserved");
   Header header{
       .ranks = static_cast<std::int64_t>(layout.bytes.size()), .identity = {}, .origin = 0, .is_in_use = 0, .attempts = 0};
   put(header.identity, layout.identity);
@@ -148,13 +151,19 @@ std::span<std::byte> CopyFile::bytes(int rank, int slot) const {
 
 std::int64_t CopyFile::number(int rank, int slot) const { return load(seal_of(rank, slot).number); }
 
-void CopyFile::unseal(int rank, int slot) { store(seal_of(rank, slot).number, 0); }
+void CopyFile::unseal(int rank, int slot) {
+  store(seal_of(rank, slot).number, 0);
+  fault_point("copy_unsealed");
+}
 
 void CopyFile::seal(int rank, int slot, std::int64_t number, std::uint64_t used, const std::string& digest) {
   auto& seal = seal_of(rank, slot);
   seal.used = used;
+  fault_point("seal_copy");
   put(seal.digest, digest);
+  fault_point("number_copy");
   store(seal.number, number);
+  fault_point("copy_sealed");
   store(header().is_in_use, 1);
 }
 
@@ -171,6 +180,7 @@ std::int64_t CopyFile::attempts_from_origin() const { return load(header().attem
 
 void CopyFile::begin_attempt(std::int64_t origin) {
   store(header().attempts, origin == this->origin() ? attempts_from_origin() + 1 : 1);
+  fault_point("begin_from_copy");
   store(header().origin, origin);
   store(header().is_in_use, 0);
 }

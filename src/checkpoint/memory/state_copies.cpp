@@ -16,6 +16,7 @@
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/memory/state_pieces.hpp"
 #include "comm/agreement.hpp"
+#include "core/fault_point.hpp"
 #include "core/rank_zero.hpp"
 #include "core/text/byte_size.hpp"
 #include "io/files/digest.hpp"
@@ -68,6 +69,7 @@ class SlotWriter {
 
   void write(std::span<const std::byte> bytes) {
     for (; !bytes.empty(); bytes = bytes.subspan(std::min(block, bytes.size()))) {
+      fault_point("copy_block");
       const auto part = bytes.first(std::min(block, bytes.size()));
       std::memcpy(slot_.data() + used_, part.data(), part.size());
       digest_.update(slot_.subspan(used_, part.size()));

@@ -17,6 +17,7 @@
 #include "cli/start/builtin_functions.hpp"
 #include "cli/start/checkpoint_space.hpp"
 #include "cli/start/load_run_spec.hpp"
+#include "cli/start/recovery_text.hpp"
 #include "cli/start/resolve_train_function.hpp"
 #include "cli/start/workers_text.hpp"
 #include "cli/terminal/print.hpp"
@@ -192,6 +193,7 @@ ExitCode check_command(std::span<const std::string> words) {
   if (const auto text = workers_text(spec); !text.empty()) print_safely("workers         {}\n", text);
   print_safely("storage         {}\n", storage_text(spec));
   print_safely("checkpoints     {}\n", checkpoint_space_text(spec));
+  if (const auto text = recovery_text(spec, {}); !text.empty()) print_safely("recovery        {}\n", text);
   print_safely("run directory   {}: {}\n", spec.run_dir, planned_start(spec));
   return ExitCode::finished;
 }

@@ -15,6 +15,7 @@
 #include "batch/restart_decision.hpp"
 #include "batch/signal_queue.hpp"
 #include "cli/start/process_limits.hpp"
+#include "cli/start/recovery_text.hpp"
 #include "cli/supervise/copies_file.hpp"
 #include "cli/supervise/restart_message.hpp"
 #include "cli/supervise/standby_ranks.hpp"
@@ -56,6 +57,7 @@ class LocalRun {
         }) {}
 
   ExitCode run() {
+    log_recovery(run_.config(), {.nodes = 1, .no_standby = reads_input() ? "the program reads standard input" : ""});
     const auto code = run_until_end();
     // The next start of this command supervises the run of the config again, not the run that the program has opened.
     if (!run_.is_of_other_start()) rundir::forget_opened_run(run_.config().run_dir);
@@ -108,12 +110,11 @@ class LocalRun {
     return group;
   }
 
+  bool reads_input() const { return !run_.config().train.program.empty() && input_.kind() != InputKind::none; }
+
   /// Returns whether a standby would shorten a restart. If a program reads standard input, no standby is started, since
   /// ProgramInput::open() takes the input away from the running program.
-  bool needs_standby() const {
-    const bool reads_input = !run_.config().train.program.empty() && input_.kind() != InputKind::none;
-    return !reads_input && stop_signal_ == 0 && copies_.is_in_use();
-  }
+  bool needs_standby() const { return !reads_input() && stop_signal_ == 0 && copies_.is_in_use(); }
 
   /// Starts the ranks, and forwards stop signals to them until they have ended.
   launch::GroupEnd run_ranks() {

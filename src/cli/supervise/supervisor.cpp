@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
+#include "cli/start/recovery_text.hpp"
 #include "cli/supervise/restart_message.hpp"
 #include "cli/supervise/srun_command.hpp"
 #include "cli/supervise/step_record.hpp"
@@ -30,6 +31,9 @@ namespace {
 
 void print(const std::string& text) { fmt::print(stderr, "trainrt supervise: {}\n", printable_text(text)); }
 
+/// Returns the number of nodes of the Slurm job; 0 if it is unknown.
+int nodes_of_job() { return static_cast<int>(Environment::of_process().number("SLURM_JOB_NUM_NODES").value_or(0)); }
+
 bool is_stop(int exit_code) { return exit_code == static_cast<int>(ExitCode::stopped); }
 
 bool srun_was_killed(const batch::StepEnd& end) {
@@ -43,7 +47,7 @@ Supervisor::Supervisor(config::RunSpec spec, batch::SlurmJob job, std::string pr
       job_(std::move(job)),
       program_(std::move(program)),
       words_(std::move(words)),
-      copies_(run_.config(), static_cast<int>(Environment::of_process().number("SLURM_JOB_NUM_NODES").value_or(0))) {}
+      copies_(run_.config(), nodes_of_job()) {}
 
 ExitCode Supervisor::run() {
   record_end_by_requeue(run_.spec().run_dir, job_);
@@ -51,6 +55,8 @@ ExitCode Supervisor::run() {
   if (!decision.why.empty()) print(restart_message(decision));
   if (const auto warning = view::purge_warning(run_.spec().run_dir, run_.spec().storage.purge_days); !warning.empty())
     log::warning(warning);
+  if (decision.action == Action::restart)
+    log_recovery(run_.config(), {.nodes = nodes_of_job(), .no_standby = "srun starts the ranks"});
   while (decision.action == Action::restart) {
     const auto end = run_step(decision);
     decision = decide_after(end, decision.nodes.empty());

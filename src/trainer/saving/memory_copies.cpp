@@ -16,7 +16,6 @@
 #include "comm/agreement.hpp"
 #include "core/descriptor.hpp"
 #include "core/environment.hpp"
-#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
 #include "core/text/byte_size.hpp"
@@ -56,8 +55,9 @@ int file_for_copies() {
   return file;
 }
 
-MemoryCopies::MemoryCopies(const config::RunSpec& spec, const std::string& run_id, Communicator& communicator, int file)
-    : spec_(spec), run_id_(run_id), communicator_(communicator), file_(file) {}
+MemoryCopies::MemoryCopies(const config::RunSpec& spec, const std::string& run_id, Communicator& communicator, int file,
+                           double (*clock)())
+    : spec_(spec), run_id_(run_id), communicator_(communicator), file_(file), clock_(clock) {}
 
 std::optional<checkpoint::CopyNote> MemoryCopies::begin(const State& state) {
   const auto& failure = spec_.failure;
@@ -89,7 +89,7 @@ bool MemoryCopies::open(const State& state) {
 void MemoryCopies::begin_training(bool from_copy) {
   if (!copies_) return;
   copies_->begin_from_copy(from_copy);
-  copied_at_s_ = monotonic_seconds();
+  copied_at_s_ = clock_();
   if (!from_copy) log::info(fmt::format("copies of the State in memory take {}", byte_size(copies_->file_bytes())));
 }
 
@@ -104,9 +104,9 @@ void MemoryCopies::stop() {
 bool MemoryCopies::is_due(bool may_copy) { return copies_ && ++point_ >= due_at_ && may_copy; }
 
 void MemoryCopies::copy(const State& state, const checkpoint::CopyNote& note) {
-  const double begin_s = monotonic_seconds();
+  const double begin_s = clock_();
   const bool is_complete = copies_->copy(state, note);
-  if (schedule_next(monotonic_seconds() - begin_s, is_complete)) {
+  if (schedule_next(clock_() - begin_s, is_complete)) {
     was_opened_again_ = false;
     return;
   }
@@ -127,7 +127,7 @@ void MemoryCopies::copy(const State& state, const checkpoint::CopyNote& note) {
 /// Determines when the next copy is due, after a copy that took `copy_s` seconds on this rank. All ranks use the longest
 /// copy, and the shortest time per step. Returns whether the copy is complete on all ranks. Collective.
 bool MemoryCopies::schedule_next(double copy_s, bool is_complete) {
-  const double now_s = monotonic_seconds();
+  const double now_s = clock_();
   const double step_s = std::max(0.0, now_s - copied_at_s_ - copy_s) / static_cast<double>(point_ - copied_at_);
   std::array<double, 3> slowest{copy_s, -step_s, is_complete ? 0.0 : 1.0};
   communicator_.all_reduce(slowest, Op::max, "duration of the copy of the State in memory");

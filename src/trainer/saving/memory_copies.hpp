@@ -8,6 +8,7 @@
 
 #include "checkpoint/memory/state_copies.hpp"
 #include "config/run_spec.hpp"
+#include "core/host.hpp"
 
 namespace trainrt::trainer {
 
@@ -27,8 +28,10 @@ int file_for_copies();
 /// The interval between copies adapts so that copying takes at most 2 % of the time. Must be used on the train thread.
 class MemoryCopies {
  public:
-  /// `file` is the result of file_for_copies(). The arguments must outlive the object.
-  MemoryCopies(const config::RunSpec& spec, const std::string& run_id, Communicator& communicator, int file);
+  /// `file` is the result of file_for_copies(). The arguments must outlive the object. `clock` returns the time in seconds,
+  /// which determines the interval between copies.
+  MemoryCopies(const config::RunSpec& spec, const std::string& run_id, Communicator& communicator, int file,
+               double (*clock)() = monotonic_seconds);
 
   /// Prepares the copies of `state`. Returns the note of the newest copy of an earlier attempt, or nothing. Logs a warning
   /// if the State cannot be copied. Collective.
@@ -56,12 +59,13 @@ class MemoryCopies {
   const std::string& run_id_;
   Communicator& communicator_;
   int file_;
+  double (*clock_)();
   std::optional<checkpoint::StateCopies> copies_;  // nothing if no copies are made
   std::int64_t point_ = 0;                         // number of steps and reports of this attempt
   std::int64_t due_at_ = 1;                        // value of point_ at which the next copy is due
   std::int64_t copied_at_ = 0;                     // value of point_ at the last copy
   bool was_opened_again_ = false;                  // after the last copy, which was not complete
-  double copied_at_s_ = 0;                         // monotonic_seconds() after the last copy
+  double copied_at_s_ = 0;                         // clock_() after the last copy
 };
 
 }  // namespace trainrt::trainer

@@ -28,7 +28,7 @@ PROGRAM = """
             os.kill(os.getppid(), 9)
             time.sleep(60)
 
-    weights = numpy.zeros(1000)
+    weights = numpy.zeros(SIZE)
     state = trainrt.State()
     state.tensor("model/weights", weights)
     state["epoch"], state["batch"], state["text"] = 0, 0, ""
@@ -70,9 +70,9 @@ def continued_steps(job):
     return [int(step) for step in re.findall(CONTINUES + r" \(step (\d+)", job.err)]
 
 
-def own_program(name, begin="pass", body="pass", before="pass"):
+def own_program(name, begin="pass", body="pass", before="pass", size=1000):
     script = scratch() / "train.py"
-    script.write_text(textwrap.dedent(PROGRAM.replace("BEGIN", begin).replace("BODY", body).replace("BEFORE", before)))
+    script.write_text(textwrap.dedent(PROGRAM.replace("BEGIN", begin).replace("BODY", body).replace("BEFORE", before).replace("SIZE", str(size))))
     return program_config(f"/usr/bin/python3 {script}", name, checkpoint={"every": "off"}, **MEMORY)
 
 
@@ -218,6 +218,18 @@ def copies_do_not_change_the_state_that_a_checkpoint_in_flight_holds():
 
 
 @test
+def the_check_and_the_start_of_a_run_with_copies_print_how_it_recovers():
+    config = linear_config(scratch(), "run", {"epochs": 2}, DATA, **MEMORY)
+    checked = run([TRAINRT, "check", "--config", config])
+    check("recovery        from copies in memory if `trainrt -n`" in checked.out, "the check", checked)
+    restarting = run([TRAINRT, "check", "--config", config, "--failure.recovery=restart"])
+    check("recovery  " not in restarting.out, "the check of a run without copies", restarting)
+    job = start(config)
+    finish(job)
+    equal(job.err.count("recovery: from copies in memory (standby processes: 1 per rank)"), 1, "lines at the start", job)
+
+
+@test
 def a_run_whose_ranks_were_not_started_by_trainrt_says_that_it_makes_no_copies():
     config = linear_config(scratch(), "run", {"epochs": 2}, DATA, **MEMORY)
     job = run_ranks(RANKS, config)
@@ -225,12 +237,44 @@ def a_run_whose_ranks_were_not_started_by_trainrt_says_that_it_makes_no_copies()
     check("no copies of the State are made in memory" in job.err and "`trainrt -n`" in job.err, "the warning", job)
 
 
-@test
-def copies_that_need_too_much_memory_are_not_made():
-    config = linear_config(scratch(), "run", {"epochs": 2}, DATA, **MEMORY)
-    job = start(config, "--failure.memory=1 KiB")
+def check_recovery_without_copies(job, config, whole, shortage):
+    """Kills a rank of a run that warns of the `shortage`, a regular expression, and checks that it continues from its checkpoint."""
+    wait_until(lambda: checkpoints(run_dir_of(config)) or job.ended(), 30, "a checkpoint", job)
+    kill([job.wait_for_ranks(RANKS)[1]])
     finish(job)
-    check("more than the 1.0 KiB that may be used" in job.err, "the warning", job)
+    warning = f"no copies of the State are made in memory .*: {shortage}. After a failure, the run continues from its newest checkpoint"
+    check(re.search(warning, job.err), "the warning with figures", job)
+    equal(continued_steps(job), [], "restarts from a copy", job)
+    check(re.search(r"continuing from \S*checkpoint_", job.err), "the restart from a checkpoint", job)
+    check_same_bits(run_dir_of(config), whole)
+
+
+@test
+def copies_that_need_too_much_memory_are_not_made_and_the_run_recovers_from_its_checkpoint():
+    config = linear_config(scratch(), "run", LOOP | {"epochs": 60}, DATA, {"every": "100 steps"}, **MEMORY)
+    whole = undisturbed(config)
+    job = start(config, "--failure.memory=1 KiB")
+    check_recovery_without_copies(job, config, whole, "two copies .* take .* KiB of memory, more than the 1.0 KiB that may be used")
+    check_iterations(run_dir_of(config))
+
+
+@test
+def memory_for_copies_that_the_system_does_not_give_costs_copies_but_not_the_run():
+    config = linear_config(scratch(), "run", LOOP | {"epochs": 60}, DATA, {"every": "100 steps"}, **MEMORY)
+    whole = undisturbed(config)
+    job = start(config, env={"LD_PRELOAD": BUILD / "tests/fault_shim.so", "TRAINRT_FAULTS": "fallocate:ENOSPC:trainrt state"})
+    shortage = r"cannot reserve \d+ bytes of memory for copies of the State: No space left on device"
+    check_recovery_without_copies(job, config, whole, shortage)
+    check_iterations(run_dir_of(config))
+
+
+@test
+def copies_above_a_limit_of_the_kernel_cost_copies_but_not_the_run():
+    config = own_program("run", body="if step % 20 == 0: ctx.save()", size=300_000)  # the copies take 4.8 MB
+    whole = undisturbed(config)
+    limits = ["sh", "-c", 'trap "" XFSZ; ulimit -f 8192; exec "$@"', "sh"]  # 4 MiB, for each file
+    job = Job([*limits, TRAINRT, "-n", str(RANKS), "--config", config])
+    check_recovery_without_copies(job, config, whole, r"cannot reserve \d+ bytes of memory for copies of the State: File too large")
 
 
 main()
