@@ -41,14 +41,16 @@ bool is_record_of_python(std::string_view loop_key);
 /// second "NAME-2".
 std::string numbered_name(const std::string& name, int number);
 
-/// Returns the checked config of a run that a program requests. `base` is the config of this start.
+/// Returns the checked config of a run that a program requests. `base` is the config with which trainrt started the
+/// program.
 /// - `settings` of the program override the config file, and the command line overrides them (set_by_program()).
 /// - `defaults` of the program are used for keys that neither the config file nor the command line sets.
-/// - `number` is the number of the run, from 1, among the runs that one start of the program requests. A later run for
-///   which the program sets no name gets a numbered name.
+/// - `number` is 1 for the first run that the program requests, 2 for the second, and so on. If the program sets no name
+///   for the second or a later run, that run gets a numbered name.
+/// - `changes` receives the settings whose values differ from those in `base`.
 ///
-/// Throws UsageError as make_run_spec() does, and for settings that must be known before the program starts (sections
-/// train and program, and most keys of scaling and failure).
+/// Throws UsageError as make_run_spec() does. Also throws UsageError if the program sets a key that must be known before
+/// the program starts: keys of sections train and program, and most keys of scaling and failure.
 RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
                        std::vector<SettingChange>& changes, const std::map<std::string, std::string>& defaults = {});
 

@@ -6,8 +6,9 @@
 
 namespace trainrt {
 
-/// The kinds of mistakes in a train function, as AttemptRecord stores them. Versions of trainrt that do not know a kind
-/// compare only its text. New kinds may therefore be added, but the text of a kind must not change.
+/// The kinds of mistakes in a train function. AttemptRecord stores them as strings. To find out whether two attempts failed
+/// in the same way, trainrt compares these strings, including strings that its version does not know. Kinds may therefore
+/// be added, but the string of a kind must not change.
 namespace mistake_kind {
 inline constexpr std::string_view exception = "exception";            ///< an exception such as TypeError or KeyError
 inline constexpr std::string_view calls_differ = "calls_differ";      ///< the ranks make different collective calls

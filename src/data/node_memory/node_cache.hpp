@@ -74,7 +74,8 @@ class NodeCache final : public Source {
   std::uint64_t size() const override { return source_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return source_->fields(); }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-  /// Returns whether all needed units are in memory, for each field that was read so far.
+  /// Returns whether, for each field that was read so far, all units with chosen samples are in memory. Returns false if no
+  /// field was read. Closes the files of the source when it returns true for the first time.
   bool is_resident() const override;
 
  private:

@@ -9,7 +9,7 @@ namespace trainrt::data {
 /// differs from the dataset's order.
 class ReorderedSource final : public WrappedSource {
  public:
-  /// `order[i]` is the index in `fields` of field `i` of `source`; `order` is a permutation.
+  /// `fields` are the fields in the new order: field `i` of `source` becomes field `order[i]`. `order` is a permutation.
   ReorderedSource(std::shared_ptr<const Source> source, std::vector<Dataset::Field> fields,
                   const std::vector<std::size_t>& order)
       : WrappedSource(std::move(source)), fields_(std::move(fields)), numbers_(order.size()) {

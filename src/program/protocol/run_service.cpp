@@ -75,8 +75,8 @@ RequestedRun RunService::looked_up(const RunRequest& request) {
   return {found["name"], found["run_dir"], found["is_finished"]};
 }
 
-/// Enables stack requests by `signal`. Throws UsageError unless `signal` is a real-time signal, since other signals end
-/// a program or have another meaning.
+/// From now on, trainrt may send `signal` to the program, which then prints the stacks of its threads. Throws UsageError
+/// unless `signal` is a real-time signal, since other signals end a program or have another meaning.
 void RunService::enable_stacks(std::int64_t signal) {
   if (signal < SIGRTMIN || signal > SIGRTMAX)
     throw UsageError(fmt::format("train.program: \"stacks_signal\" is {}; it must be a real-time signal, {} to {}", signal,

@@ -34,8 +34,9 @@ namespace {
 
 void warn_of_accepted(const rundir::CheckedEvidence& checked) {
   const auto newest = checked.evidence.newest_checkpoint();
-  log::warning(fmt::format("{}: accepted (run.missing_checkpoints), the run continues from {}", checked.accepted,
-                           newest < 0 ? "its beginning" : checkpoint::directory_name(newest)));
+  log::warning(
+      fmt::format("{}. Since run.missing_checkpoints = accept, the run {}", checked.accepted,
+                  newest < 0 ? "starts again from its beginning" : "continues from " + checkpoint::directory_name(newest)));
 }
 
 /// Returns the status of the run directory for find_existing_run(), without a check of the global batch. Sets `record` to

@@ -208,7 +208,7 @@ std::optional<checkpoint::LoadResult> Restoring::load_own(const Source& source, 
   if (take_newest_from_mirror()) return agreed_load([&] { return load_newest(source); });
   if (!parts_.spec.run.accepts_missing_checkpoints) throw AgreedError(with_advice(damaged), damaged.code());
   for (const auto& damage : damaged.damages()) log::run_warning(damage);
-  log::run_warning("accepted (run.missing_checkpoints): all checkpoints are damaged, and the run begins at step 0");
+  log::run_warning("all checkpoints are damaged. Since run.missing_checkpoints = accept, the run begins again at step 0");
   restored.damaged = parts_.checkpoints;
   return std::nullopt;
 } catch (const Error& error) {

@@ -64,7 +64,8 @@ class Saving {
   void attach(const State& user, StateKind kind);
   const State& state() const { return state_; }
   bool is_attached() const { return kind_ != StateKind::none; }
-  /// Returns whether checkpoints can be saved at every step and report; false if only reports with directories save.
+  /// Returns whether a checkpoint can be saved at any step or report. Returns false before restore(), and if only a report
+  /// with a directory creates a checkpoint.
   bool saves_state() const { return kind_ == StateKind::state || kind_ == StateKind::empty_state; }
   /// Returns whether copies of the State in memory can replace checkpoints: the train function has attached a State that is
   /// not empty.

@@ -44,8 +44,8 @@ class FieldStatistics {
   /// all samples have the same length.
   std::optional<TensorStatistics> lengths() const;
   std::uint64_t empty() const { return empty_; }  ///< number of samples without values
-  /// Returns the distinct values of a field with single numbers (except NaN) or texts. Returns nullopt for other
-  /// fields.
+  /// Returns the distinct values, without NaN, of a field whose samples are single numbers or texts. Returns nullopt for
+  /// other fields.
   const std::optional<DistinctValues>& distinct() const { return distinct_; }
   const Dataset::Field& field() const { return field_; }
   bool is_text() const { return field_.varies && field_.dtype == DType::u8; }

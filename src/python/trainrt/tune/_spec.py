@@ -21,8 +21,8 @@ def function_in(domain: Domain) -> Callable[..., Any] | None:
 
 
 def _drawn(kind: str, mean: float, sd: float, q: float | None) -> float:
-    """Returns a value of the domain `kind`, "randn" or "qrandn"."""
-    del kind  # a part of the recorded name
+    """Draws a value from a normal distribution, and rounds it to a multiple of `q` unless `q` is `None`."""
+    del kind  # "randn" or "qrandn", which are a part of the recorded name
     domain = Float(None, None).normal(mean, sd)
     return (domain if q is None else domain.quantized(q)).sample()
 
