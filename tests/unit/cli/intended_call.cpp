@@ -142,6 +142,22 @@ TEST_CASE("the name of a run in ./runs is an error that suggests its path") {
   std::filesystem::current_path(before);
 }
 
+TEST_CASE("the path of a missing checkpoint is an error that names the existing checkpoints of the run") {
+  const test::Scratch run;
+  const auto error = [&](const std::string& name) { return test::error_of([&] { require_existing(run / name); }); };
+  io::write_file(run / "run.json", "{}");
+  CHECK_THAT(error("checkpoint_000012"), EndsWith("does not exist; the run has no checkpoint"));
+  std::filesystem::create_directories(run / "checkpoint_000009");
+  CHECK_THAT(error("checkpoint_12"), EndsWith("does not exist; the run has only checkpoint_000009"));
+  CHECK_THAT(error("checkpoint_9"), EndsWith("does not exist; did you mean '" + (run / "checkpoint_000009") + "'?"));
+  std::filesystem::create_directories(run / "checkpoint_000008");
+  CHECK_THAT(error("checkpoint_000012/"), EndsWith("; the run has checkpoint_000008 to checkpoint_000009 (newest)"));
+  std::filesystem::create_directories(run / "checkpoint_000002");
+  CHECK_THAT(error("checkpoint_000012"),
+             EndsWith("; the run has 3 checkpoints, from checkpoint_000002 to checkpoint_000009 (newest)"));
+  CHECK_THAT(error("metrics.h5"), EndsWith("metrics.h5' does not exist"));
+}
+
 TEST_CASE("a key of trainrt after -- is reported, and other options of the program are not") {
   CHECK_THAT(key_given_to_program(Words{"python3", "train.py", "--checkpoint.num_to_keep=2"}),
              Contains("'--checkpoint.num_to_keep=2'") && Contains("put it before --"));
