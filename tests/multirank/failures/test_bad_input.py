@@ -261,6 +261,7 @@ def an_error_about_a_missing_loop_key_names_a_similar_key_and_its_line():
     config = trouble_config({"steps": 6, "toruble": "none"})
     number = next(number for number, line in enumerate(config.read_text().splitlines(), 1) if line.startswith("toruble"))
     refused(config, ("lacks the key trouble in [loop]", f"{config}:{number}: [loop] has 'toruble': did you mean 'trouble'?"))
+    refused(trouble_config({"steps": 6}), ("lacks the key trouble in [loop]", "set it in [loop], or by --loop.trouble=VALUE"))
 
 
 @test

@@ -86,7 +86,7 @@ class Context(Collectives):
         text = self._ask("config", key=key)["value"]
         if text is None:
             if default is _REQUIRED or default is kind:
-                raise KeyError(f"the config lacks the key '{key}' in [loop], which the program needs")
+                raise KeyError(f"the config lacks the key '{key}' in [loop], which the program needs; set it in [loop], or by --loop.{key}=VALUE")
             return default
         try:
             return _TRUTH[text] if kind is bool else kind(text)
