@@ -213,6 +213,8 @@ std::string unknown_option(const std::string& option, const std::string& next, c
     return fmt::format("unknown option '{}': {}", shown, advice);
   if (name == "-n" && first_name(spec.usage) == "tune")
     return fmt::format("unknown option '-n': {}: --tune.workers={}", workers_of_trials, parse_integer(next) ? next : "N");
+  if (name.starts_with("-n") && (name == "-n" || parse_integer(name.substr(2))) && first_name(spec.usage) == "supervise")
+    return fmt::format("unknown option '{}': sbatch sets the number of ranks: sbatch -n N, or #SBATCH --ntasks=N", shown);
   std::vector<std::string> known;
   for (const auto& each : spec.options)
     if (each.is_parsed()) known.push_back("--" + std::string(each.name));

@@ -254,6 +254,8 @@ def a_loop_key_that_is_not_read_before_the_first_step_gives_a_warning():
     job = run_ranks(RANKS, config)
     check_exit(job, FINISHED)
     equal(job.err.count("stepz was not read by the train function before its first step"), 1, "warnings", job)
+    job = run_ranks(RANKS, trouble_config({"stepz": 7, "trouble": "none"}))
+    check("check the spelling of the key (did you mean 'steps'?)" in job.err, "the similar key", job)
 
 
 @test

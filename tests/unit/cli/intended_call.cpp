@@ -8,6 +8,7 @@
 #include "cli/command_line/command.hpp"
 #include "cli/command_line/existing_path.hpp"
 #include "cli/command_line/foreign_words.hpp"
+#include "cli/command_line/rank_count_option.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/error_of.hpp"
 #include "support/cpp/scratch.hpp"
@@ -123,6 +124,21 @@ TEST_CASE("a config for a command that reads a run is an error that names the ru
   CHECK_THAT(unknown_option("--config", folder / "train.ini", result), EndsWith(": trainrt result runs/first"));
   CHECK_THAT(unknown_option("--config=" + (folder / "train.ini"), "", result), EndsWith(": trainrt result runs/first"));
   CHECK_THAT(unknown_option("--config", "missing.ini", result), EndsWith(": trainrt result RUN_DIR"));
+}
+
+TEST_CASE("the option -n of supervise is an error that names the option of sbatch") {
+  const ArgumentSpec supervise{.usage = "supervise [--config FILE]"};
+  CHECK_THAT(unknown_option("-n", "2", supervise), Contains("sbatch sets the number of ranks"));
+  CHECK_THAT(unknown_option("-n2", "", supervise), Contains("'-n2'") && Contains("sbatch sets the number of ranks"));
+}
+
+TEST_CASE("the number of ranks may follow -n without a blank") {
+  Words words{"-n2", "--loop.lr=1", "--", "python3", "-n3"};
+  CHECK(take_rank_count_option(words, "run") == 2);
+  CHECK(words == Words{"--loop.lr=1", "--", "python3", "-n3"});
+  CHECK(!take_rank_count_option(words, "run"));
+  Words zero{"-n0"};
+  CHECK_THROWS_WITH(take_rank_count_option(zero, "run"), Contains("'0'"));
 }
 
 TEST_CASE("the name of a run in ./runs is an error that suggests its path") {
