@@ -137,6 +137,7 @@ TEST_CASE("the number of ranks may follow -n without a blank") {
   CHECK(take_rank_count_option(words, "run") == 2);
   CHECK(words == Words{"--loop.lr=1", "--", "python3", "-n3"});
   CHECK(!take_rank_count_option(words, "run"));
+  CHECK_NOTHROW(refuse_operands("", Words{"-n2", "--loop.lr=1"}, std::span(&rank_count_option, 1)));
   Words zero{"-n0"};
   CHECK_THROWS_WITH(take_rank_count_option(zero, "run"), Contains("'0'"));
 }
