@@ -6,6 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/environment.hpp"
+#include "core/output/log.hpp"
 #include "core/path_text.hpp"
 #include "core/text/text.hpp"
 
@@ -78,6 +79,16 @@ void take_declared(const Declared& declared, const std::string& function, RunSpe
     expand_paths(declared.loop, spec.loop);
   }
   require_datasets(declared.datasets, function, spec);
+}
+
+void warn_of_misspelled_datasets(const Declared& declared, const std::string& function, const RunSpec& spec) {
+  for (const auto& [name, options] : spec.data) {
+    const auto near = nearest(name, declared.datasets);
+    if (near.empty() || name.starts_with(near)) continue;
+    if (std::ranges::find(declared.datasets, name) != declared.datasets.end()) continue;
+    log::run_warning(
+        fmt::format("the train function {} requires no dataset '{}' (did you mean [data.{}]?)", function, name, near));
+  }
 }
 
 }  // namespace trainrt::config

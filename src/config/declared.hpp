@@ -28,4 +28,9 @@ Declared declared_by(const TrainFunction& function);
 /// the valid names, and the most similar one.
 void take_declared(const Declared& declared, const std::string& function, RunSpec& spec);
 
+/// Logs a warning for each dataset of `spec` with a name that looks like a misspelled name of a dataset that `function`
+/// requires. A name that begins with the required name, such as train_eval, is not a misspelling: the function may read it,
+/// too.
+void warn_of_misspelled_datasets(const Declared& declared, const std::string& function, const RunSpec& spec);
+
 }  // namespace trainrt::config

@@ -1,5 +1,6 @@
 #include "launch/standby.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -43,20 +44,45 @@ void set_variables(std::string_view text) {
   }
 }
 
+/// While an object of this class exists, ps(1) and top(1) show this process as a standby process: by the name in
+/// /proc/PID/comm, and by the first word of the command line if that word, the path of trainrt, is long enough. Must be
+/// used while this process has one thread.
+class StandbyName {
+ public:
+  StandbyName() : first_word_(program_invocation_name) {
+    prctl(PR_GET_NAME, name_.data());
+    prctl(PR_SET_NAME, standby_name);
+    const std::string_view shown = standby_name;
+    if (first_word_.size() < shown.size()) return;
+    std::ranges::fill_n(program_invocation_name, static_cast<std::ptrdiff_t>(first_word_.size()), ' ');
+    std::ranges::copy(shown, program_invocation_name);
+  }
+  ~StandbyName() {
+    prctl(PR_SET_NAME, name_.data());
+    std::ranges::copy(first_word_, program_invocation_name);
+  }
+  StandbyName(const StandbyName&) = delete;
+  StandbyName& operator=(const StandbyName&) = delete;
+
+ private:
+  std::array<char, 16> name_{};
+  std::string first_word_;
+};
+
 }  // namespace
 
 bool wait_if_standby(const std::function<void()>& prepare) {
   const auto number = Environment::of_process().number(standby_variable);
   if (!number) return true;
   unsetenv(standby_variable);
-  std::array<char, 16> own_name{};
-  prctl(PR_GET_NAME, own_name.data());
-  prctl(PR_SET_NAME, standby_name);
-  const Descriptor pipe(*number);
-  prepare();
-  const auto text = read_all(pipe.get());
+  std::string text;
+  {
+    const StandbyName name;
+    const Descriptor pipe(*number);
+    prepare();
+    text = read_all(pipe.get());
+  }
   if (!text.ends_with(end_of_text)) return false;
-  prctl(PR_SET_NAME, own_name.data());
   set_variables(text);
   begin_process_time();
   return true;

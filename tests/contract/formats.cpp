@@ -137,6 +137,16 @@ TEST_CASE("every data format names an unknown key with its line, the section and
     }
 }
 
+TEST_CASE("a key of another data format is an error that names both formats") {
+  Options section;
+  section.set("format", {"csv", "train.ini:3"});
+  section.set("features", {"4", "train.ini:4"});
+  CHECK_THROWS_WITH(
+      data::list_dataset("train", section),
+      Contains("train.ini:4: unknown key 'features' in [data.train]: the format csv does not have this key of "
+               "synthetic; `trainrt list csv` shows the keys of csv"));
+}
+
 TEST_CASE("every data format reports missing files with section and path") {
   for (const auto* format : data::format_table()) {
     INFO(format->name);

@@ -7,6 +7,7 @@
 
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/missing_checkpoint.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/all_damaged.hpp"
 #include "checkpoint/load/newest_intact.hpp"
@@ -78,6 +79,8 @@ std::string kind_of(const std::string& path) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
+    if (const auto checkpoints = existing_checkpoints(path); !checkpoints.empty())
+      fail("it does not exist; " + checkpoints);
     const auto similar = similar_directory(path, run_markers);
     fail("it does not exist" + (similar.empty() ? "" : " (did you mean '" + similar + "'?)"));
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/format/missing_checkpoint.hpp"
 #include "core/files/similar_directory.hpp"
 #include "core/text/text.hpp"
 #include "rundir/attempts/start_claim.hpp"
@@ -36,6 +37,8 @@ void require_existing(const std::string& path) {
     throw UsageError(
         fmt::format("'{}' does not exist yet: the run is being started, but its program has not opened it. Try again later",
                     excerpt(path)));
+  if (const auto checkpoints = checkpoint::existing_checkpoints(path); !checkpoints.empty())
+    throw UsageError(fmt::format("'{}' does not exist; {}", excerpt(path), checkpoints));
   const auto similar = similar_run(path);
   throw UsageError(fmt::format("'{}' does not exist{}", excerpt(path),
                                similar.empty() ? "" : fmt::format("; did you mean '{}'?", similar)));

@@ -111,6 +111,9 @@ std::string advice_for_key(const std::string& option, const std::string& next) {
   return fmt::format("a config key has the form --section.key=value: {}", call);
 }
 
+/// Returns whether `word` is the option -n with its number, without a blank: -n2.
+bool is_joined_count(const std::string& word) { return word.starts_with("-n") && parse_integer(word.substr(2)); }
+
 const CommandOption* option_named(std::span<const CommandOption> options, const std::string& word) {
   const auto found = std::ranges::find_if(options, [&](const CommandOption& option) {
     return word == (option.is_parsed() ? "--" : "") + std::string(option.name);
@@ -196,6 +199,7 @@ void refuse_operands(std::string_view command, std::span<const std::string> word
     const auto& word = words[at];
     const auto next = at + 1 < words.size() && words[at + 1] != "--" ? words[at + 1] : "";
     if (!word.starts_with("-") || word.size() == 1) throw UsageError(unexpected_operand(command, words, at));
+    if (is_joined_count(word) && option_named(options, "-n") != nullptr) continue;
     const auto equals = word.find('=');
     const auto* option = option_named(options, word.substr(0, equals));
     const bool is_override = equals != std::string::npos && word.substr(0, equals).find('.') != std::string::npos;
@@ -213,6 +217,8 @@ std::string unknown_option(const std::string& option, const std::string& next, c
     return fmt::format("unknown option '{}': {}", shown, advice);
   if (name == "-n" && first_name(spec.usage) == "tune")
     return fmt::format("unknown option '-n': {}: --tune.workers={}", workers_of_trials, parse_integer(next) ? next : "N");
+  if ((name == "-n" || is_joined_count(name)) && first_name(spec.usage) == "supervise")
+    return fmt::format("unknown option '{}': sbatch sets the number of ranks: sbatch -n N, or #SBATCH --ntasks=N", shown);
   std::vector<std::string> known;
   for (const auto& each : spec.options)
     if (each.is_parsed()) known.push_back("--" + std::string(each.name));

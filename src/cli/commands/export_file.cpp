@@ -142,8 +142,10 @@ const Command export_file{
     .options = export_options,
     .notes =
         "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported.\nEntry `trainrt` of "
-        "__metadata__ in a .safetensors file is a JSON text with the checkpoint's step and metrics.\nThe file contains "
-        "complete tensors, also if they are sharded in the checkpoint.\nIf FILE has the extension of a file that the train "
+        "__metadata__ in a .safetensors file is a JSON text with the checkpoint's step and metrics.\nWithout "
+        "--tensors, the file also contains trainrt's own values, such as trainrt/step; --tensors 'model/*' leaves them "
+        "out.\nThe file contains complete tensors, also if they are sharded in the checkpoint.\nIf FILE has the extension "
+        "of a file that the train "
         "function has written into the checkpoint (model.ubj of xgboost), that file is copied unchanged.\nAll bytes are "
         "checked, and FILE appears only when it is complete.\n",
     .exit_codes = export_exit_codes,

@@ -1,6 +1,7 @@
 // trainrt tune: searches hyperparameters with trials, each of which is a run.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <system_error>
@@ -27,6 +28,7 @@
 #include "core/process/child_environment.hpp"
 #include "core/process/cpus.hpp"
 #include "core/text/text.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 #include "launch/expected_size.hpp"
 #include "rundir/records/run_record.hpp"
@@ -74,6 +76,10 @@ void require_subcommand(const std::vector<std::string>& operands) {
   if (operands.size() != 2)
     throw UsageError(fmt::format("missing argument: DIR, the directory of a sweep; usage: trainrt tune {} DIR", word));
   require_existing(operands[1]);
+  const std::filesystem::path directory(operands[1]);
+  if (io::exists(directory / "run.json") && !io::exists(directory / "sweep.json"))
+    throw UsageError(fmt::format("'{}' is a run, not a sweep; to show the run: trainrt result {}", excerpt(operands[1]),
+                                 shell_quoted(operands[1])));
 }
 
 /// Requeues the Slurm job, unless it was cancelled or is already requeued, so that the job continues the sweep.

@@ -10,6 +10,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/verify.hpp"
 #include "checkpoint/other_files.hpp"
+#include "cli/checkpoints/exporter.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
 #include "cli/command_line/existing_path.hpp"
@@ -144,6 +145,12 @@ bool verify_run(const fs::path& run, const VerifyOptions& options) {
   return is_intact;
 }
 
+/// Returns advice for an error about `path`, if its extension is one of `trainrt export`; "" for other paths.
+std::string advice_for_export(const fs::path& path) {
+  if (!fs::is_regular_file(path) || find_exporter(path.string()) == nullptr) return "";
+  return ". Exports are checked while they are written: verify the checkpoint or run from which this file was made";
+}
+
 int thread_count(const Arguments& arguments) {
   const auto found = arguments.options.find("threads");
   if (found == arguments.options.end()) return std::min(cpus_of_this_thread(), 16);
@@ -174,8 +181,8 @@ ExitCode verify_command(std::span<const std::string> words) {
   else
     throw UsageError(
         fmt::format("'{}' is not a run directory (run.json), a checkpoint (manifest.json), a metrics.h5, or an .h5 file of "
-                    "predictions",
-                    path.string()));
+                    "predictions{}",
+                    path.string(), advice_for_export(path)));
   return is_intact ? ExitCode::finished : ExitCode::failed;
 }
 
@@ -191,7 +198,9 @@ const Command verify{
     .examples = verify_examples,
     .options = verify_options,
     .notes =
-        "FILE is the metrics.h5 of a run, or an .h5 file that trainrt predict has written.\n"
+        "FILE is the metrics.h5 of a run, or an .h5 file that trainrt predict has written. A file of trainrt export is "
+        "checked while "
+        "it is written: verify the checkpoint or run from which it was made.\n"
         "A missing state.h5, which the next start of the run writes again, and files that do not belong to a checkpoint "
         "are reported as notes. They are not damage.\n",
     .exit_codes = verify_exit_codes,

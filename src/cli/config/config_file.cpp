@@ -1,6 +1,7 @@
 #include "cli/config/config_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -137,8 +138,28 @@ Options read_config_file_with_old_names(const std::string& path) {
   return options;
 }
 
+namespace {
+
+/// Returns advice for an error in the config `path`, if the extension is not that of an INI file; "" for other files.
+std::string advice_for_extension(const std::string& path) {
+  constexpr std::array<std::string_view, 4> other_formats{".yaml", ".yml", ".json", ".toml"};
+  const auto extension = std::filesystem::path(path).extension().string();
+  if (extension == ".py") return "; the config is an INI file. To run a program: trainrt -- python3 " + shell_quoted(path);
+  const bool is_other = std::ranges::find(other_formats, extension) != other_formats.end();
+  return is_other ? "; the config is an INI file: `trainrt help config` shows one" : "";
+}
+
+Options read_ini_file(const std::string& path) try {
+  return read_config_file_with_old_names(path);
+} catch (const UsageError& error) {
+  if (const auto advice = advice_for_extension(path); !advice.empty()) throw UsageError(error.what() + advice);
+  throw;
+}
+
+}  // namespace
+
 Options read_config_file(const std::string& path) {
-  auto options = read_config_file_with_old_names(path);
+  auto options = read_ini_file(path);
   config::require_not_renamed(
       options, fmt::format("; `trainrt check --config {} --write-renamed FILE` writes a config with the new names", path));
   return options;

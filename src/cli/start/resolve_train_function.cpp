@@ -95,15 +95,19 @@ watch::StartedProgram started_program(std::string stacks, std::string last_call)
           std::move(last_call), std::move(stacks)};
 }
 
-}  // namespace
-
-std::string check_declared_keys(config::RunSpec& spec) {
-  if (!spec.train.program.empty()) return {};
+/// check_declared_keys() for a train function, not a program. Returns the function and its declarations.
+auto checked_function(config::RunSpec& spec) {
   const auto find = [&] { return trainer::find_function(builtin_functions(), spec.train.function, spec.train.library); };
   const auto* key = spec.train.library.empty() ? "train.function" : "train.library";
   const auto entry = config::with_origin(spec.given, key, find);
   config::take_declared(entry.declared, entry.name, spec);
-  return entry.name;
+  return entry;
+}
+
+}  // namespace
+
+std::string check_declared_keys(config::RunSpec& spec) {
+  return spec.train.program.empty() ? checked_function(spec).name : std::string();
 }
 
 ResolvedFunction resolve_train_function(const config::RunSpec& spec) {
@@ -138,7 +142,10 @@ ResolvedFunction resolve_train_function(const config::RunSpec& spec) {
 }
 
 ResolvedFunction prepare_train_function(config::RunSpec& spec) {
-  check_declared_keys(spec);
+  if (spec.train.program.empty()) {
+    const auto function = checked_function(spec);
+    config::warn_of_misspelled_datasets(function.declared, function.name, spec);
+  }
   trainer::check_spec(spec);
   return resolve_train_function(spec);
 }

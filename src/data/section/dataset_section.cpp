@@ -1,5 +1,10 @@
 #include "data/section/dataset_section.hpp"
 
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "core/text/text.hpp"
@@ -61,10 +66,36 @@ const Format& format_of(const std::string& section, const Options& options) {
                   join(names_of(format_table()))));
 }
 
+bool has_key(std::span<const OptionSpec> specs, const std::string& key) {
+  return std::ranges::any_of(specs, [&](const OptionSpec& spec) {
+    return spec.key == key || std::ranges::count(words_in(spec.synonyms), key) > 0;
+  });
+}
+
+/// Throws UsageError for a key that `specs`, the keys of a dataset of the format `format`, do not have, but other formats
+/// do. A key that is similar to one of `specs` is probably misspelled; checked() reports it.
+void refuse_keys_of_other_formats(const std::string& section, const Options& options, std::span<const OptionSpec> specs,
+                                  const Format& format) {
+  std::vector<std::string> known;
+  for (const auto& spec : specs) known.push_back(spec.key);
+  for (const auto& key : options.keys()) {
+    if (has_key(specs, key) || !nearest(key, known).empty()) continue;
+    std::vector<std::string> others;
+    for (const auto* other : format_table())
+      if (has_key(other->options, key)) others.emplace_back(other->name);
+    if (others.empty()) continue;
+    throw UsageError(
+        fmt::format("{}: unknown key '{}' in {}: the format {} does not have this key of {}; `trainrt list {}` "
+                    "shows the keys of {}",
+                    options.find(key)->origin, key, section, format.name, join(others), format.name, format.name));
+  }
+}
+
 Options checked_options(const std::string& section, const Options& options, const Format& format) {
   require_not_removed(section, options);
   auto specs = common_options();
   specs.insert(specs.end(), format.options.begin(), format.options.end());
+  refuse_keys_of_other_formats(section, options, specs, format);
   auto good = checked(options, specs, section);
   in_section(section, [&] { require_mixable(good); });
   if (format.has_files && good.text("source").empty())

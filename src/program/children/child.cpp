@@ -42,7 +42,7 @@ std::string in_words(const std::vector<pid_t>& processes) {
 
 }  // namespace
 
-Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
+Child::Child(const ChildPlan& plan) : executable_(plan.start.executable), stop_signal_(plan.stop_signal) {
   if (plan.output) output_ = std::make_shared<OutputTee>(*plan.output);
   auto options = plan.start;
   if (output_) {

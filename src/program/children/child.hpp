@@ -41,6 +41,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
+  /// Returns the path of the program that was started, such as "/usr/bin/python3", as it was found in PATH.
+  const std::string& executable() const { return executable_; }
   /// Returns the status with which the first process of the group ended, or nothing while the first process runs. Does
   /// not wait.
   const std::optional<ExitStatus>& exit_status();
@@ -79,6 +81,7 @@ class Child {
   void note_exit(int status, std::uint64_t held_bytes);
   std::vector<pid_t> survivors() const;
 
+  std::string executable_;
   pid_t pid_ = -1;
   pid_t guard_ = -1;     ///< shell that waits until this process exits, then kills the group and the stray processes
   Descriptor lifeline_;  ///< write end of a pipe; when it is closed, the guard knows that this process has exited

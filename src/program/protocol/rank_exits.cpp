@@ -141,8 +141,15 @@ int first_failed(std::span<const RankExit> ranks) {
 
 bool all_failed(std::span<const RankExit> ranks) { return std::ranges::all_of(ranks, has_failed); }
 
+std::string interpreter_in_words(std::string_view exception, const std::string& executable) {
+  const auto name = executable.substr(executable.rfind('/') + 1);
+  if (!exception.starts_with("ModuleNotFoundError") || !name.starts_with("python")) return "";
+  return fmt::format(" (the interpreter is '{}')", excerpt(executable));
+}
+
 FailureOutput share_output(Communicator& communicator, const Child& child, int first) {
-  const auto mine = communicator.rank() == first ? failure_output(child.output_tail()) : FailureOutput{};
+  auto mine = communicator.rank() == first ? failure_output(child.output_tail()) : FailureOutput{};
+  mine.exception += interpreter_in_words(mine.exception, child.executable());
   const auto of_first = static_cast<std::size_t>(first);
   return {communicator.all_gather(mine.exception).at(of_first), communicator.all_gather(mine.lines).at(of_first)};
 }

@@ -48,8 +48,12 @@ int first_failed(std::span<const RankExit> ranks);
 /// Returns whether the programs of all ranks have failed. Pure function.
 bool all_failed(std::span<const RankExit> ranks);
 
-/// Returns, on all ranks, the last output of the program of rank `first`. `child` is the program of this rank.
-/// Collective.
+/// Returns the text " (the interpreter is '/usr/bin/python3')" for an `exception` about a missing module, which may be
+/// installed for another interpreter. Returns "" for other exceptions, and if `executable` is not Python. Pure function.
+std::string interpreter_in_words(std::string_view exception, const std::string& executable);
+
+/// Returns, on all ranks, the last output of the program of rank `first`. `child` is the program of this rank. For a
+/// missing module, interpreter_in_words() is added to the exception. Collective.
 FailureOutput share_output(Communicator& communicator, const Child& child, int first);
 
 /// Returns the error message of a failed attempt: "the program of rank 1 on n2 (train.program, process 7) exited with

@@ -128,9 +128,12 @@ struct LoopTypeInWords {
 
 void Context::read(std::string_view key, LoopValue& value, bool required) const {
   const auto* given = session_.loop_value(key);
-  if (given == nullptr && required)
+  if (given == nullptr && required) {
+    const auto similar = session_.similar_loop_key(key);
+    const auto hint = similar.empty() ? fmt::format("; set it in [loop], or by --loop.{}=VALUE", key) : similar;
     throw UsageError(fmt::format("the config lacks the key {} in [loop], which the train function needs ({}){}", key,
-                                 std::visit(LoopTypeInWords{}, value), session_.similar_loop_key(key)));
+                                 std::visit(LoopTypeInWords{}, value), hint));
+  }
   if (given == nullptr || std::visit(LoopParser{given->text}, value)) return;
   throw UsageError(fmt::format("{}: [loop] {} is '{}', but the train function expects {}", given->origin, key, given->text,
                                std::visit(LoopTypeInWords{}, value)));

@@ -73,11 +73,15 @@ void Session::require_training(std::string_view call) const {
 /// Logs a warning, once, for each [loop] key that the train function has not read. `until` names the moment in the message.
 void Session::warn_of_unread_keys(std::string_view until) {
   if (std::exchange(has_warned_of_keys_, true)) return;
+  std::vector<std::string> missing;  // keys that the function has read, and that [loop] lacks
+  for (const auto& key : read_keys_)
+    if (!spec_.loop.has(key)) missing.push_back(key);
   for (const auto& key : spec_.loop.keys())
     if (!read_keys_.contains(key) && !config::is_record_of_python(key) &&
         spec_.loop.find(key)->origin != config::origin_of_program)
       log::run_warning(
-          fmt::format("[loop] {} was not read by the train function before {}: check the spelling of the key", key, until));
+          fmt::format("[loop] {} was not read by the train function before {}: check the spelling of the key{}", key, until,
+                      did_you_mean(key, missing)));
 }
 
 // --- values and services ----------------------------------------------------------------------------------------------

@@ -119,6 +119,7 @@ def is_not_restarted(text, error):
     equal(starts(folder), 1, "starts of the program", job)
     check("not restarted" in job.err, "the message", job)
     equal(job.err.count(f"\n{error}"), 1, f"lines that begin with {error}", job)
+    check(("(the interpreter is '/" in job.err) == error.startswith("ModuleNotFoundError"), "the path of the interpreter", job)
     check("continue" not in job.err.split("not restarted")[1], "it promises to continue", job)
     check(error in (run_dirs(folder)[0] / "error.txt").read_text(), "error.txt", job)
 

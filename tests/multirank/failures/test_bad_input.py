@@ -254,6 +254,8 @@ def a_loop_key_that_is_not_read_before_the_first_step_gives_a_warning():
     job = run_ranks(RANKS, config)
     check_exit(job, FINISHED)
     equal(job.err.count("stepz was not read by the train function before its first step"), 1, "warnings", job)
+    job = run_ranks(RANKS, trouble_config({"stepz": 7, "trouble": "none"}))
+    check("check the spelling of the key (did you mean 'steps'?)" in job.err, "the similar key", job)
 
 
 @test
@@ -261,6 +263,7 @@ def an_error_about_a_missing_loop_key_names_a_similar_key_and_its_line():
     config = trouble_config({"steps": 6, "toruble": "none"})
     number = next(number for number, line in enumerate(config.read_text().splitlines(), 1) if line.startswith("toruble"))
     refused(config, ("lacks the key trouble in [loop]", f"{config}:{number}: [loop] has 'toruble': did you mean 'trouble'?"))
+    refused(trouble_config({"steps": 6}), ("lacks the key trouble in [loop]", "set it in [loop], or by --loop.trouble=VALUE"))
 
 
 @test

@@ -47,6 +47,18 @@ TEST_CASE("quotes around a value are removed only if they are one pair") {
   CHECK(value(R"("label == "cat"")") == R"(label == "cat")");
 }
 
+TEST_CASE("a config in another format is an error that asks for an INI file") {
+  const test::Scratch folder;
+  const auto read = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return read_config_file(folder / name);
+  };
+  CHECK_THROWS_WITH(read("train.yaml", "loop:\n  lr: 1\n"), Contains("the config is an INI file"));
+  CHECK_THROWS_WITH(read("train.json", "{}\n"), Contains("the config is an INI file"));
+  CHECK_THROWS_WITH(read("train.py", "import torch\n"), Contains("trainrt -- python3 " + (folder / "train.py")));
+  CHECK(read("ini.json", "[loop]\nlr = 1\n").text("loop.lr") == "1");
+}
+
 TEST_CASE("a key that is set twice is an error that names both lines") {
   CHECK_THROWS_WITH(ConfigFile("[loop]\nx = 1\n[stop]\ny = 2\n[loop]\nx = 3\n").read(),
                     Contains(":6") && Contains(":2") && Contains("loop.x"));

@@ -8,6 +8,7 @@
 #include "cli/command_line/command.hpp"
 #include "cli/command_line/existing_path.hpp"
 #include "cli/command_line/foreign_words.hpp"
+#include "cli/command_line/rank_count_option.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/error_of.hpp"
 #include "support/cpp/scratch.hpp"
@@ -125,6 +126,22 @@ TEST_CASE("a config for a command that reads a run is an error that names the ru
   CHECK_THAT(unknown_option("--config", "missing.ini", result), EndsWith(": trainrt result RUN_DIR"));
 }
 
+TEST_CASE("the option -n of supervise is an error that names the option of sbatch") {
+  const ArgumentSpec supervise{.usage = "supervise [--config FILE]"};
+  CHECK_THAT(unknown_option("-n", "2", supervise), Contains("sbatch sets the number of ranks"));
+  CHECK_THAT(unknown_option("-n2", "", supervise), Contains("'-n2'") && Contains("sbatch sets the number of ranks"));
+}
+
+TEST_CASE("the number of ranks may follow -n without a blank") {
+  Words words{"-n2", "--loop.lr=1", "--", "python3", "-n3"};
+  CHECK(take_rank_count_option(words, "run") == 2);
+  CHECK(words == Words{"--loop.lr=1", "--", "python3", "-n3"});
+  CHECK(!take_rank_count_option(words, "run"));
+  CHECK_NOTHROW(refuse_operands("", Words{"-n2", "--loop.lr=1"}, std::span(&rank_count_option, 1)));
+  Words zero{"-n0"};
+  CHECK_THROWS_WITH(take_rank_count_option(zero, "run"), Contains("'0'"));
+}
+
 TEST_CASE("the name of a run in ./runs is an error that suggests its path") {
   const test::Scratch folder;
   const auto before = std::filesystem::current_path();
@@ -140,6 +157,22 @@ TEST_CASE("the name of a run in ./runs is an error that suggests its path") {
   CHECK_THROWS_WITH(require_existing("rnus"), "'rnus' does not exist; did you mean 'runs'?");
   CHECK_NOTHROW(require_existing("runs/first"));
   std::filesystem::current_path(before);
+}
+
+TEST_CASE("the path of a missing checkpoint is an error that names the existing checkpoints of the run") {
+  const test::Scratch run;
+  const auto error = [&](const std::string& name) { return test::error_of([&] { require_existing(run / name); }); };
+  io::write_file(run / "run.json", "{}");
+  CHECK_THAT(error("checkpoint_000012"), EndsWith("does not exist; the run has no checkpoint"));
+  std::filesystem::create_directories(run / "checkpoint_000009");
+  CHECK_THAT(error("checkpoint_12"), EndsWith("does not exist; the run has only checkpoint_000009"));
+  CHECK_THAT(error("checkpoint_9"), EndsWith("does not exist; did you mean '" + (run / "checkpoint_000009") + "'?"));
+  std::filesystem::create_directories(run / "checkpoint_000008");
+  CHECK_THAT(error("checkpoint_000012/"), EndsWith("; the run has checkpoint_000008 to checkpoint_000009 (newest)"));
+  std::filesystem::create_directories(run / "checkpoint_000002");
+  CHECK_THAT(error("checkpoint_000012"),
+             EndsWith("; the run has 3 checkpoints, from checkpoint_000002 to checkpoint_000009 (newest)"));
+  CHECK_THAT(error("metrics.h5"), EndsWith("metrics.h5' does not exist"));
 }
 
 TEST_CASE("a key of trainrt after -- is reported, and other options of the program are not") {

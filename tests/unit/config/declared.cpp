@@ -1,7 +1,11 @@
 #include "config/declared.hpp"
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
+
+#include "support/cpp/captured_errors.hpp"
 
 using namespace trainrt;
 using namespace trainrt::config;
@@ -60,6 +64,18 @@ TEST_CASE("a missing dataset that the train function declares is an error that n
   spec.data.erase("test");
   spec.data["tset"];
   CHECK_THROWS_WITH(taken(spec), Contains("[data.test]") && Contains("did you mean 'tset'") && Contains("f requires"));
+}
+
+TEST_CASE("a dataset whose name looks like that of a required dataset gives a warning") {
+  auto spec = spec_with({{"lr", "0"}});
+  spec.data["trian"];
+  spec.data["train_eval"];
+  spec.data["other"];
+  const test::CapturedErrors errors;
+  warn_of_misspelled_datasets(declared_by(function), "f", spec);
+  warn_of_misspelled_datasets(declared_by({.name = "g", .train = no_training}), "g", spec);
+  CHECK_THAT(errors.text(), Contains("the train function f requires no dataset 'trian' (did you mean [data.train]?)"));
+  CHECK(std::ranges::count(errors.text(), '\n') == 1);
 }
 
 TEST_CASE("a train function without declared keys accepts every key") {

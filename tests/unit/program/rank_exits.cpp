@@ -59,6 +59,13 @@ TEST_CASE("the error names rank, host, process and the number of later failures"
         "other rank failed afterwards\nits last lines (logs/rank-00001.log has all):\na\nValueError: bad batch");
 }
 
+TEST_CASE("an error about a missing module names the interpreter") {
+  const std::string missing = "ModuleNotFoundError: No module named 'torch'";
+  CHECK(interpreter_in_words(missing, "/opt/bin/python3.11") == " (the interpreter is '/opt/bin/python3.11')");
+  CHECK(interpreter_in_words(missing, "/bin/bash").empty());
+  CHECK(interpreter_in_words("ValueError: bad batch", "/opt/bin/python3.11").empty());
+}
+
 TEST_CASE("a failure is permanent only if no rank's program can start") {
   struct Row {
     int exit_code;

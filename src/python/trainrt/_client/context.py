@@ -71,7 +71,8 @@ class Context(Collectives):
             Name of the key.
         default : bool, int, float, str, or one of these types
             Value to return if the key is missing; the value is converted to the default's type. If `default` is a type (``config("epochs", int)``) or
-            is left out, the key is required. Without a default, returns a str.
+            is left out, the key is required. Without a default, the value is returned as a str, also if it is a number: ``config("lr")`` returns
+            "0.5", ``config("lr", float)`` returns 0.5.
 
         Raises
         ------
@@ -86,7 +87,7 @@ class Context(Collectives):
         text = self._ask("config", key=key)["value"]
         if text is None:
             if default is _REQUIRED or default is kind:
-                raise KeyError(f"the config lacks the key '{key}' in [loop], which the program needs")
+                raise KeyError(f"the config lacks the key '{key}' in [loop], which the program needs; set it in [loop], or by --loop.{key}=VALUE")
             return default
         try:
             return _TRUTH[text] if kind is bool else kind(text)
