@@ -47,7 +47,7 @@ std::string numbered_name(const std::string& name, int number);
 /// - `defaults` of the program are used for keys that neither the config file nor the command line sets.
 /// - `number` is 1 for the first run that the program requests, 2 for the second, and so on. If the program sets no name
 ///   for the second or a later run, that run gets a numbered name.
-/// - `changes` receives the settings whose values differ from those in `base`.
+/// - `changes` receives the settings that have other values than in `base`.
 ///
 /// Throws UsageError as make_run_spec() does. Also throws UsageError if the program sets a key that must be known before
 /// the program starts: keys of sections train and program, and most keys of scaling and failure.

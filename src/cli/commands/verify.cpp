@@ -85,7 +85,14 @@ bool verify_checkpoint(const fs::path& directory, const VerifyOptions& options) 
 
 bool verify_metrics(const fs::path& path) { return print_findings(path, {io::check_schema(path, "metrics"), {}}); }
 
-bool verify_predictions(const fs::path& path) { return print_findings(path, {io::check_schema(path, "predictions"), {}}); }
+bool verify_predictions(const fs::path& path) {
+  Findings findings{io::check_schema(path, "predictions"), {}};
+  if (!findings.damage.empty())
+    findings.notes.emplace_back(
+        "this file was checked as a file of trainrt predict. If trainrt export made it, verify the checkpoint or run from "
+        "which it was made");
+  return print_findings(path, findings);
+}
 
 Findings check_run_record(const fs::path& run) try {
   rundir::read_run_record(run);

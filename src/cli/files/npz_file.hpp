@@ -22,7 +22,7 @@ class NpzFile {
   /// Writes the next values of the current array, in row-major order. `values` have the array's type and are aligned
   /// for it.
   void write(std::span<const std::byte> values);
-  /// Adds an array without axes of NumPy's type `description`; `bytes` are its value.
+  /// Adds a zero-dimensional array. `description` is its NumPy dtype, such as "<f4" or "|S5"; `bytes` are its value.
   void add_scalar(const std::string& name, std::string_view description, std::string_view bytes);
   /// Ends the last array and writes the directory of the archive.
   void finish() { zip_.finish(); }

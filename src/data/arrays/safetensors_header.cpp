@@ -70,7 +70,8 @@ SafeTensor tensor_of(const std::string& name, const Json& json, const std::strin
   const auto in = in_tensor(what, name);
   if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string()) throw UsageError(in + " has no dtype");
   const auto shape = numbers_of(json, "shape", in), offsets = numbers_of(json, "data_offsets", in);
-  if (offsets.size() != 2 || offsets[0] > offsets[1]) throw UsageError(in + " has no data_offsets [BEGIN, END]");
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
+    throw UsageError(in + " has no valid data_offsets; they must be [BEGIN, END], with BEGIN <= END");
   SafeTensor tensor{name, json["dtype"].get<std::string>(), {}, offsets[0], offsets[1] - offsets[0]};
   const auto* type = type_of(tensor.kind);
   auto bytes = static_cast<std::int64_t>(type == nullptr ? 1 : type->bytes);

@@ -39,8 +39,9 @@ void InputFile::read(std::span<const FilePart> parts) const {
   file_.checksums->read_verified(parts, [this](std::span<const FilePart> blocks) { read_unverified(blocks); });
 }
 
-/// Opens the file again after a failed read, because old descriptors stay invalid after a failure of a file server. The
-/// failed descriptor is closed when the last read on it has returned.
+/// Reads `parts` without verifying checksums, and repeats failed reads. After a failed read, the file is opened again,
+/// because descriptors that were opened before a failure of the file server stay invalid. Other threads may still read
+/// with the old descriptor; it is closed when the last of these reads has returned.
 void InputFile::read_unverified(std::span<const FilePart> parts) const {
   const InStage reading(Stage::storage);
   io::retried([&] {

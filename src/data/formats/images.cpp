@@ -252,9 +252,10 @@ std::vector<OptionSpec> images_options() {
   auto options = image_options();
   options.push_back({.key = "labels",
                      .default_value = "auto",
-                     .help = "source of the field `label`: folders (the number of the class, which is the image's folder "
-                             "or the label in a list file), `none` (no field `label`), or auto (folders if all images have a "
-                             "class, `none` if no image has a class)",
+                     .help =
+                         "source of the field `label`: folders (the number of the class, which is the image's folder "
+                         "or the label in a list file), `none` (no field `label`), or auto (folders if all images have a "
+                         "class, `none` if no image has a class)",
                      .choices = {"auto", "folders", "none"}});
   options.push_back({.key = "classes",
                      .default_value = "",

@@ -74,8 +74,9 @@ class NodeCache final : public Source {
   std::uint64_t size() const override { return source_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return source_->fields(); }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-  /// Returns whether, for each field that was read so far, all units with chosen samples are in memory. Returns false if no
-  /// field was read. Closes the files of the source when it returns true for the first time.
+  /// Returns whether the source is no longer needed: for each field that was read so far, all units with samples of
+  /// Settings::rows are in memory. Returns false if no field was read. The first call that returns true closes the files of
+  /// the source.
   bool is_resident() const override;
 
  private:

@@ -66,7 +66,8 @@ class RowScanner {
     }
   }
 
-  /// Takes rows without quotes. Finds the line breaks and counts the delimiters of 64 bytes at a time.
+  /// Scans `text`, which must not contain quotes, for the ends of rows. Compares 64 bytes at a time with line breaks and
+  /// delimiters.
   void take_plain(std::string_view text, bool is_end) {
     std::size_t begin = 0, values = 1;  // of the current row: its offset in `text`, and the number of its values so far
     for (std::size_t at = 0; at < text.size(); at += bytes_per_mask) {

@@ -110,8 +110,8 @@ namespace plugins {
 extern const SinkKind program{
     .name = "program",
     .help =
-        "a program of your own, which receives each report as a line of JSON. sink_*.json has the number of the last "
-        "report that the program has kept. A section [sink.NAME] of any other name defines a program, too",
+        "sink_*.json: number of the last report that a program of your own has kept. The program receives each report as a "
+        "line of JSON. A section [sink.NAME] of any other name defines a program, too",
     .options = {{.key = "program", .help = "command for /bin/sh, which runs on the node of rank 0", .required = true},
                 {.key = "queue",
                  .type = OptionType::integer,

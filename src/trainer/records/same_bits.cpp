@@ -41,7 +41,8 @@ std::optional<rundir::BitFacts> facts_in(const std::string& text) try {
   return std::nullopt;
 }
 
-/// Returns the facts of the newest checkpoint or, without a checkpoint that has facts, of the newest attempt.
+/// Returns the facts that determine the bits of the results (BitFacts): those that the newest checkpoint recorded, or else
+/// those of the newest attempt. Returns nullopt if neither has recorded such facts.
 std::optional<EarlierBits> earlier_bits(const std::string& run_dir) {
   const auto newest = io::retried([&] { return checkpoint::newest(run_dir); });
   if (newest)

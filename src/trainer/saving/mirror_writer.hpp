@@ -22,8 +22,9 @@ checkpoint::MirroredRun mirror_of(const config::RunSpec& spec);
 /// Must be used by one thread at a time, except interrupt(). All functions throw StorageError.
 class MirrorWriter {
  public:
-  /// `require_newest` must throw if a newer attempt has taken over the run. If `require_newest` is empty, unfinished
-  /// uploads of killed processes are not aborted.
+  /// `require_newest` is called before unfinished uploads of earlier attempts are aborted. It must throw if a newer attempt
+  /// has taken over the run, because the uploads may be those of the newer attempt. If `require_newest` is empty, no
+  /// uploads are aborted.
   MirrorWriter(const config::RunSpec& spec, std::function<void()> require_newest);
 
   std::string url() const { return mirror_.url(); }

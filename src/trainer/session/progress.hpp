@@ -56,10 +56,10 @@ class Progress {
   /// Returns the duration of the current iteration so far, in seconds. Time between attempts does not count.
   double iteration_s() const;
 
-  /// Continues this run after its checkpoint number `checkpoint` was loaded into the attached State. Throws
-  /// comm::AgreedError if the run began with another seed.
-  /// `checkpoint` is -1 if the run has no checkpoint. `saved` is the point of the checkpoint, if the State was loaded from
-  /// a newer copy in memory.
+  /// Continues this run from the state that was loaded into the attached State: from checkpoint number `checkpoint`, or
+  /// from a newer copy in memory. In the second case, `saved` is the step and iteration of the newest checkpoint, and
+  /// `checkpoint` is its number, or -1 if the run has no checkpoint. Throws comm::AgreedError if the run began with another
+  /// seed.
   void resume(std::int64_t checkpoint, const std::optional<RunPoint>& saved = std::nullopt);
   /// Starts this run after another run's checkpoint was loaded into the attached State. Keeps the number of iterations if
   /// `continues_iterations` is true, otherwise sets the number to 0.

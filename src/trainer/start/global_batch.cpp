@@ -98,8 +98,8 @@ void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& b
   throw UsageError(fmt::format(
       "the global batch of the run in {} was {}; on {} it would be {}, which would change the training. To continue with "
       "the same bits, start {}, on any number of CPUs: {}. Or add --scaling.on_resize=keep_global_batch to divide the old "
-      "global batch among the ranks, or --scaling.on_resize=keep_batch to use the new global batch; each of these two "
-      "options changes the bits of the results",
+      "global batch among the ranks, or --scaling.on_resize=keep_batch to keep the batch of each rank. These two options "
+      "change the bits of the results",
       spec.run_dir, in_words(spec, batch.before), counted(batch.now, "rank"), in_words(spec, batch.now),
       counted(batch.before, "rank"), commands_for(batch.before)));
 }

@@ -41,7 +41,7 @@ def refused_until_restored(output, words, change, message, env=None):
     undone the change. It must then write the same bytes as a conversion that was not killed."""
     begun(output, *words, slow=SLOW, env=env)
     undo = change()
-    refused("convert", *words, "-o", output, message=["from an earlier command", "--force", *message], env=env)
+    refused("convert", *words, "-o", output, message=["is incomplete", "--force", *message], env=env)
     undo()
     job = tool("convert", *words, "-o", output, env=env)
     check("resuming after" in job.err, "the conversion did not resume", job)

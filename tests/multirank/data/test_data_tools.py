@@ -454,9 +454,9 @@ def an_incomplete_file_of_other_sources_or_options_is_an_error_and_force_starts_
     source = big_source(folder)
     output = folder / "out.csv"
     begun(output, source)
-    refused("convert", source, "-o", output, "--where", "n > 5", message=["from an earlier command", "other options", "--force"])
+    refused("convert", source, "-o", output, "--where", "n > 5", message=["is incomplete", "other options", "--force"])
     os.utime(source)
-    refused("convert", source, "-o", output, message=["from an earlier command", "a source has changed", "big.csv", "--force"])
+    refused("convert", source, "-o", output, message=["is incomplete", "a source has changed", "big.csv", "--force"])
     job = tool("convert", source, "-o", output, "--force")
     check("resuming after" not in job.err, "it resumed", job)
     tool("convert", source, "-o", folder / "whole.csv")

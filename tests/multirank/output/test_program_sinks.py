@@ -94,7 +94,7 @@ def a_sink_that_exits_at_the_end_without_its_reports_is_reported_as_exited():
     config = linear_config(folder, "run", {"epochs": 3}, metrics={"sinks": "mine"}, **{"sink.mine": {"program": "sleep 0.7; exit 3"}})
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    check("sink.mine has not kept the last 3 reports, because its program has exited. result.json has them" in job.err, "the message", job)
+    check("sink.mine has not kept the last 3 reports, because its program has exited. result.json has these reports" in job.err, "the message", job)
 
 
 @test

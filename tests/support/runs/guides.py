@@ -18,7 +18,7 @@ NOT_RUN = (
     (r"\b[sg]s?3?://bucket", "needs an object store; tests/multirank/checkpoints/test_storage_s3.py has one"),
     (r"^library = /.*site-packages", "names the library of another Python; tests/frameworks/trees/test_trees_xgboost.py and test_trees_lightgbm.py"),
     (r"\bapptainer\b|--container-image|\bconda\b|program\.stage=|/venv/", "needs a container or an environment; tests/slurm/test_containers.py and test_stage.py"),
-    (r"^(?:make|cmake|pip|tests/|build/|bash gpu|(?:/usr/bin/)?python3 tests/)|latest\.json", "builds, installs or tests"),
+    (r"^(?:\w+=\d+ build/tests/|make|cmake|pip|tests/|build/|bash gpu|(?:/usr/bin/)?python3 tests/)|latest\.json", "builds, installs or tests"),
     (r"^xgb\.|xgb\.collective|^jax\.distributed", "a line of a script; tests/frameworks/scripts has complete ones for make test-frameworks"),
     (r"model\.ubj|--dataset valid|--data\.new\.source", "needs a model of trees; tests/frameworks/trees/test_trees_xgboost.py and test_trees_lightgbm.py"),
     (r"^salloc|scontrol show|^srun python3|^ray |^srun .*\bray\b|doctor --storage /", "needs a cluster; tests/slurm and tests/multirank/tools/test_doctor.py"),

@@ -52,11 +52,10 @@ std::string first_difference(const std::vector<std::string>& before, const std::
 }
 
 [[noreturn]] void refuse_other(const std::string& path, const Note& note, const ResumableFile::Identity& identity) {
-  throw UsageError(
-      fmt::format("an incomplete '{}' from an earlier command exists, {}; use --force to start over", path,
-                  note.identity.sources != identity.sources
-                      ? "but a source has changed: " + first_difference(note.identity.sources, identity.sources)
-                      : "which had other options"));
+  throw UsageError(fmt::format("'{}' is incomplete and cannot be continued, because {}; use --force to start over", path,
+                               note.identity.sources != identity.sources
+                                   ? "a source has changed: " + first_difference(note.identity.sources, identity.sources)
+                                   : "the command that began it had other options"));
 }
 
 }  // namespace

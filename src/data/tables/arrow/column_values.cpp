@@ -153,7 +153,8 @@ void put_from_dictionary(const arrow::DictionaryArray& array, const Run& run, DT
   }
 }
 
-/// Stores the values of an array of samples with equal numbers of values.
+/// Writes the samples of `run` to the output of `run`, as numbers of type `dtype`. All samples of `array` must have the
+/// same number of values.
 void put_fixed(const arrow::Array& array, const Run& run, DType dtype) {
   switch (array.type_id()) {
     case arrow::Type::FIXED_SIZE_LIST:

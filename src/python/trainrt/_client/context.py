@@ -71,8 +71,7 @@ class Context(Collectives):
             Name of the key.
         default : bool, int, float, str, or one of these types
             Value to return if the key is missing; the value is converted to the default's type. If `default` is a type (``config("epochs", int)``) or
-            is left out, the key is required. Without a default, the value is returned as a str, also if it is a number: ``config("lr")`` returns
-            "0.5", ``config("lr", float)`` returns 0.5.
+            is left out, the key is required. Without a default, the value is a str: ``config("lr")`` is "0.5", ``config("lr", float)`` is 0.5.
 
         Raises
         ------

@@ -362,7 +362,8 @@ struct LargeMember {
   }
 };
 
-/// Writes a file as numpy.savez does for arrays of more than 4 GiB; zeros are a hole in the file.
+/// Writes an NPZ file with the fields of ZIP64, which numpy.savez uses for arrays of more than 4 GiB. The zeros at the end
+/// of each member are a hole in the file, and take no space on the disk.
 void write_large_zip(const std::string& path, std::vector<LargeMember> members) {
   std::ofstream file(path, std::ios::binary);
   for (auto& member : members) {

@@ -27,7 +27,8 @@ struct Case {
   int ranks;
 };
 
-/// Small random numbers, which cover every relation between samples, ranks and batch size.
+/// Calls `check` with 3000 random combinations of samples, ranks and batch size. The numbers are small, so that each of
+/// them is sometimes the largest.
 template <class Check>
 void for_many_cases(const Check& check) {
   Random random(2026, 1);

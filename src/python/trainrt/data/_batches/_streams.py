@@ -17,7 +17,7 @@ class StreamSplit:
     is_equal: bool
 
     def part(self, number: int) -> Any:
-        """Returns part `number` as a Dataset. Reads the number of samples."""
+        """Returns part `number`, from 0, as a Dataset. Determines the number of samples of the dataset, for which files may be read."""
         return self.dataset.split(self.count, equal=self.is_equal)[number]
 
     def iterators(self) -> list[DataIterator]:

@@ -36,7 +36,7 @@ class Choice:
         limit = config.max_concurrent_trials
         own_limit = self.search.max_concurrent if isinstance(self.search, ConcurrencyLimiter) else limit
         if limit is not None and limit < 0:
-            return f"TuneConfig(max_concurrent_trials={limit}): it must be 1 or more"
+            return f"TuneConfig(max_concurrent_trials={limit}): it must be 1 or more, or 0 for no limit"
         if limit and limit != own_limit:
             return (f"TuneConfig(max_concurrent_trials={limit}): the search_alg is a ConcurrencyLimiter with max_concurrent={own_limit}; leave "
                     f"max_concurrent_trials out")
