@@ -15,7 +15,7 @@ namespace trainrt::data {
 struct BlockChecksums::Cover {
   FilePart part;
   std::size_t range = 0;
-  std::uint64_t first_block = 0, blocks = 0;  ///< zero blocks: the part is in no range and is not verified
+  std::uint64_t first_block = 0, blocks = 0;  ///< 0 blocks: no checksum covers the part, so it is not verified
   std::uint64_t offset = 0, bytes = 0;        ///< position of the blocks in the file
 };
 

@@ -8,7 +8,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t max_ahead = 4;  // maximum number of chunks that are made ahead
+constexpr std::uint64_t max_ahead = 4;  // maximum number of chunks that are decoded before they are requested
 
 std::shared_ptr<ChunkCache> cache_of_process(std::uint64_t max_bytes) {
   static std::mutex mutex;
@@ -59,8 +59,8 @@ ChunkCache::Entries::iterator ChunkCache::erase(Entries::iterator entry) {
   return entries_.erase(entry);
 }
 
-/// Returns the future with the values of a chunk. If the chunk is not in the cache, adds an entry for it and sets
-/// `added`. The caller must then make the chunk and set the value of the promise `added`.
+/// Returns the future with the values of a chunk. If the chunk is not in the cache, adds an entry for the chunk and sets
+/// `added`. The caller must then decode the chunk and fulfil the promise `added`.
 std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, std::size_t bytes,
                                                                std::optional<std::promise<Values>>& added) {
   const std::lock_guard lock(mutex_);
@@ -78,7 +78,7 @@ std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, s
 /// Replaces the expected size of a chunk by its actual size.
 void ChunkCache::set_bytes(const Key& key, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  spare_->limit(room());  // the chunk was made in memory that was spare
+  spare_->limit(room());  // the chunk may occupy memory that was spare before
   const auto found = by_key_.find(key);
   if (found == by_key_.end() || found->second->bytes == bytes) return;
   bytes_ += bytes - found->second->bytes;  // unsigned arithmetic: correct for a smaller size, too
@@ -116,7 +116,8 @@ ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::p
   }
 }
 
-/// Makes one chunk before it is requested: the first of the next `max_ahead` chunks after `key` that is not in the cache.
+/// Decodes one chunk before it is requested: the first chunk after `key` that is not in the cache. Searches the next
+/// `max_ahead` chunks.
 void ChunkCache::make_ahead(Key key, std::size_t bytes, const Make& make, std::uint64_t end) {
   for (const auto last = key.chunk + max_ahead; key.chunk < last && key.chunk + 1 < end;) {
     ++key.chunk;
@@ -131,8 +132,8 @@ void ChunkCache::make_ahead(Key key, std::size_t bytes, const Make& make, std::u
   }
 }
 
-/// Returns whether the chunks are probably read in sequence: the chunk before `key` is in the cache. Also requires that
-/// the cache can hold several chunks of `bytes` bytes.
+/// Returns whether the chunks are probably read in sequence, because the chunk before `key` is in the cache. Returns
+/// false if the cache is too small for several chunks of `bytes` bytes.
 bool ChunkCache::is_sequential(Key key, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   return bytes <= max_bytes_ / (2 * max_ahead) && (key.chunk-- == 0 || by_key_.contains(key));

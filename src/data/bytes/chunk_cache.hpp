@@ -26,7 +26,7 @@ class SpareMemory : public std::enable_shared_from_this<SpareMemory> {
   std::vector<std::byte> take(std::size_t bytes);
   /// Limits the spare memory to `max_bytes`.
   void limit(std::uint64_t max_bytes);
-  /// Takes over the memory of `values`, unless the limit would be exceeded.
+  /// Keeps the memory of `values` for take(), or frees it if the limit would be exceeded.
   void give_back(std::vector<std::byte> values);
 
  private:
@@ -50,15 +50,15 @@ class ChunkCache {
 
   explicit ChunkCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
   using Make = std::function<std::vector<std::byte>(std::uint64_t chunk)>;
-  /// Returns a chunk. Calls `make` if the chunk is not in the cache. `bytes` is the expected size of the chunk. An
-  /// exception of `make` is thrown to all threads that wait for the chunk; the next request calls `make` again.
+  /// Returns a chunk. Calls `make` to decode it if the chunk is not in the cache. `bytes` is the expected size of the
+  /// chunk. An exception of `make` is thrown to all threads that wait for the chunk; the next request calls `make` again.
   ///
-  /// If the chunks are read in sequence, a thread that would have to wait for a chunk first makes one of the next chunks,
-  /// up to number `end_ahead` - 1. These chunks must have the same size. In this way, the threads of a sequential reader
-  /// decode several chunks at the same time.
+  /// If the chunks are read in sequence, a thread that would have to wait for a chunk first decodes one of the next
+  /// chunks. In this way, several threads decode different chunks at the same time. Chunks from `end_ahead` on are not
+  /// decoded ahead; all chunks before it must have the same size.
   Values get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead = 0);
-  bool contains(const Key& key);  ///< returns whether a chunk is in the cache or is being made
-  /// Returns memory for the values of a chunk that is being made, with unspecified content.
+  bool contains(const Key& key);  ///< returns whether a chunk is in the cache or is being decoded
+  /// Returns `bytes` bytes of unspecified content, into which `make` can decode a chunk.
   std::vector<std::byte> memory(std::size_t bytes) { return spare_->take(bytes); }
   std::uint64_t new_owner();
   void drop(std::uint64_t owner);                 ///< removes all chunks of this owner
@@ -88,8 +88,8 @@ class ChunkCache {
   std::map<Key, Entries::iterator> by_key_;
 };
 
-/// Gives one opened file access to the ChunkCache of this process, which all files share. The limit of the cache is the
-/// maximum of the `max_bytes` of all files. The destructor removes the chunks of this file.
+/// Access of one open file to the ChunkCache of this process, which all files share. The size limit of the cache is the
+/// largest `max_bytes` of all files. The destructor removes the chunks of this file from the cache.
 class ChunkCacheShare {
  public:
   explicit ChunkCacheShare(std::uint64_t max_bytes);

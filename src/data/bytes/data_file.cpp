@@ -40,7 +40,7 @@ std::string similar_file(const std::string& path) {
   for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end && names.size() < max_names;
        entry.increment(failed))
     names.push_back(entry->path().filename().string());
-  std::ranges::sort(names);  // the suggestion does not depend on the order in the folder
+  std::ranges::sort(names);  // so that the suggestion does not depend on the order in which the folder lists names
   return did_you_mean(given.filename().string(), names);
 }
 
@@ -66,7 +66,7 @@ std::vector<std::string> files_of_pattern(const std::string& pattern) {
   const std::unique_ptr<glob_t, void (*)(glob_t*)> end(&found, globfree);
   const int code = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &found);
   if (code == GLOB_NOMATCH) reject_source(pattern, "does not exist, and as a pattern it matches no file");
-  if (code != 0) reject_source(pattern, std::string("cannot be matched with files: ") + std::strerror(errno));
+  if (code != 0) reject_source(pattern, std::string("cannot be searched for matching files: ") + std::strerror(errno));
   return {found.gl_pathv, found.gl_pathv + found.gl_pathc};
 }
 
@@ -90,7 +90,7 @@ bool is_hidden(std::string_view relative) {
 std::vector<std::string> lines_of_list(const std::string& path) {
   const auto list = data_file(path);
   if (list.size > max_list_bytes)
-    reject_source('@' + path, fmt::format("is a list of {} bytes; at most {} are allowed", list.size, max_list_bytes));
+    reject_source('@' + path, fmt::format("is a list of {} bytes; a list may have at most {}", list.size, max_list_bytes));
   auto lines = words_in(read_text(list), '\n');
   std::erase_if(lines, [](const std::string& line) { return line.front() == '#'; });
   if (lines.empty()) reject_source('@' + path, "is a list without files; a list must name at least one file");

@@ -11,8 +11,8 @@ namespace trainrt::data {
 OptionSpec max_expanded_option();
 
 /// The limit of the memory that one file may require in addition to its own size. This memory includes decompressed
-/// contents, decoded chunks and row groups, and values that the header declares but the file does not store. The default
-/// is the maximum of 1 GiB and 16 times the size of the file.
+/// contents, decoded chunks and row groups, and values that the header declares but the file does not store. By default,
+/// the limit is 1 GiB or 16 times the size of the file, whichever is larger.
 class ExpansionLimit {
  public:
   /// `file_bytes` is the total size of the file and of the files to which it refers.

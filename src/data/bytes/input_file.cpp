@@ -18,7 +18,7 @@ struct InputFile::Handle {
 InputFile::InputFile(const DataFile& file) : file_(file) {
   io::retried([&] {
     const auto used = handle();
-    if (used->fd.get() >= 0) require_listed_size(used->fd.get(), file_);  // an object's version is checked by each read
+    if (used->fd.get() >= 0) require_listed_size(used->fd.get(), file_);  // each read of an object checks its version
   });
 }
 
@@ -39,9 +39,9 @@ void InputFile::read(std::span<const FilePart> parts) const {
   file_.checksums->read_verified(parts, [this](std::span<const FilePart> blocks) { read_unverified(blocks); });
 }
 
-/// Reads `parts` without verifying checksums, and repeats failed reads. After a failed read, the file is opened again,
-/// because descriptors that were opened before a failure of the file server stay invalid. Other threads may still read
-/// with the old descriptor; it is closed when the last of these reads has returned.
+/// Reads `parts` without verifying checksums, and repeats failed reads. After a failed read, opens the file again, because
+/// a descriptor that was opened before the file server failed stays invalid. Other threads may still read with the old
+/// descriptor, which is closed when the last of these reads has returned.
 void InputFile::read_unverified(std::span<const FilePart> parts) const {
   const InStage reading(Stage::storage);
   io::retried([&] {

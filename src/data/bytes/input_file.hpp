@@ -10,9 +10,9 @@
 
 namespace trainrt::data {
 
-/// An open file of a dataset, which is read by DataFile::read_method, or an open object. Thread-safe. While the storage
-/// is unavailable, the functions wait as io::retried() does. They throw Error, which names the file, if the file was
-/// changed after it was listed.
+/// An open file of a dataset, which is read by the method DataFile::read_method, or an open object of an object store.
+/// Thread-safe. While the storage is unavailable, the functions retry like io::retried(). If the file was changed after
+/// it was listed, the functions throw Error, which names the file.
 class InputFile {
  public:
   explicit InputFile(const DataFile& file);
@@ -27,7 +27,7 @@ class InputFile {
     const FilePart part{offset, into};
     read({&part, 1});
   }
-  /// Fills `into` of each element of `parts`. The parts are read at the same time if the read method supports it.
+  /// Fills `into` of each element of `parts`. Reads the parts at the same time if the read method can do so.
   void read(std::span<const FilePart> parts) const;
   std::size_t max_in_flight() const;  ///< maximum number of parts that are read at the same time
 

@@ -18,13 +18,13 @@ namespace trainrt::data {
 
 namespace {
 
-// Windows of objects are read ahead: small reads in sequence are copies from them. Larger reads fill their destination
-// directly. The cache has room for eight windows of all objects.
+// A window is a range of `window_bytes` bytes of an object, which is read at once and cached. Small reads in sequence are
+// copied from windows; larger reads do not use windows. The cache holds up to eight windows, of all objects together.
 constexpr std::uint64_t window_bytes = 4 << 20, cached_bytes = 8 * window_bytes;
 constexpr std::uint64_t max_small_read = (1 << 20) - 1;
 constexpr std::uint64_t min_range = 1 << 20;
 constexpr std::size_t max_sequences =
-    16;  // maximum number of sequences per object: threads that read ahead may each read another section
+    16;  // maximum number of sequences of reads that are recognized per object: each thread may read its own section
 
 class ObjectReader final : public FileReader {
  public:
@@ -44,8 +44,8 @@ class ObjectReader final : public FileReader {
   }
 
  private:
-  /// Returns whether `part` is in the object and continues one of the recent reads: it begins at the end of the read, or
-  /// overlaps this end.
+  /// Returns whether `part` is in the object and continues a recent read: `part` begins at the end of that read, or
+  /// contains this end.
   bool is_sequential(const FilePart& part) const {
     const std::lock_guard lock(mutex_);
     const auto end = part.offset + part.into.size();
@@ -56,8 +56,7 @@ class ObjectReader final : public FileReader {
     return found && part.into.size() <= file_.size && part.offset <= file_.size - part.into.size();
   }
 
-  /// Returns whether all bytes of `part` are in windows that were requested before, as when other threads read in the
-  /// same range.
+  /// Returns whether all bytes of `part` are in windows that were requested before, for example by another thread.
   bool is_in_windows(const FilePart& part) const {
     if (part.into.empty() || part.offset >= file_.size || part.into.size() > file_.size - part.offset) return false;
     const auto last = part.offset + part.into.size() - 1;
@@ -77,7 +76,7 @@ class ObjectReader final : public FileReader {
     }
   }
 
-  /// Reads the window that begins at byte `begin` from the store, by several requests at the same time.
+  /// Reads the window that begins at byte `begin` of the object, by several requests to the store at the same time.
   std::vector<std::byte> fetch(std::uint64_t begin) const {
     std::vector<std::byte> fetched(std::min(window_bytes, file_.size - begin));
     const auto range = std::max<std::uint64_t>(min_range, fetched.size() / storage_->max_in_flight());
@@ -121,7 +120,7 @@ std::vector<DataFile> objects_below(const io::StorageUrl& url) {
   return files;
 }
 
-/// Returns the objects that match a shell pattern, in which * and ? do not match a slash.
+/// Returns the objects with names that match the shell pattern `url.name`, in which * and ? do not match a slash.
 std::vector<DataFile> objects_of_pattern(const io::StorageUrl& url) {
   std::vector<DataFile> files;
   for (const auto& object : listed(url, url.name.substr(0, url.name.find_first_of("*?["))))

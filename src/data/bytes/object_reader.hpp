@@ -18,9 +18,9 @@ std::vector<DataFile> list_objects(const std::string& word);
 /// Returns the object with the URL `path`, or nullopt if it does not exist.
 std::optional<DataFile> find_object(const std::string& path);
 
-/// Returns a reader of an object, which requests several ranges at the same time. Small reads in sequence are read
-/// ahead in windows of 4 MiB, which the cache of this process keeps (chunk_cache.hpp). Several threads may read in this
-/// way if each reads its own section of the object in order. `file` must live as long as the reader.
+/// Returns a reader of an object, which requests several ranges from the store at the same time. For small reads in
+/// sequence, it reads windows of 4 MiB and keeps them in the cache of this process (chunk_cache.hpp). This also works for
+/// several threads if each reads its own section of the object in order. `file` must live as long as the reader.
 std::unique_ptr<FileReader> object_reader(const DataFile& file);
 
 }  // namespace trainrt::data

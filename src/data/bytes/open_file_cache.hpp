@@ -9,9 +9,8 @@
 
 namespace trainrt::data {
 
-/// A numbered list of resources, such as files, each of which is opened at its first use. At most `max_open` resources
-/// are kept open. Beyond this number, the least recently used resource is closed as soon as nobody uses it.
-/// Thread-safe.
+/// A numbered list of resources, such as files. Each resource is opened at its first use. At most `max_open` resources
+/// stay open: if one more is opened, the least recently used one is closed as soon as nobody uses it. Thread-safe.
 template <class T>
 class OpenCache {
  public:

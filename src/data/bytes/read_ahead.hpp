@@ -18,9 +18,9 @@ namespace trainrt::data {
 /// Number of threads and memory limits of a ReadAhead.
 struct ReadAheadLimits {
   int threads = 1;        ///< number of threads, > 0
-  std::size_t items = 2;  ///< maximum number of items that are being read, or were read and not yet taken by next(), > 0
-  /// Number of consecutive items (a run) that a thread reads before it waits again, > 0, <= items. A larger number suits
-  /// items that are read in a short time, because threads are then woken up less often.
+  std::size_t items = 2;  ///< maximum number of items that are being read, or wait to be returned by next(); > 0
+  /// Number of consecutive items (a run) that a thread reads before it waits for free memory; > 0, <= items. A larger
+  /// number is faster for items that take little time to read, because threads are woken up less often.
   std::size_t run = 1;
 };
 
@@ -66,8 +66,8 @@ class ReadAhead {
     const auto& slot = slot_of(next_taken_);
     return slot.is_ready && !slot.error;
   }
-  /// Waits for the reads in progress, and returns all items of this object, whose memory can be reused. No function may
-  /// be called afterwards.
+  /// Waits for the reads in progress, and returns all items of this object, so that the caller can reuse their memory. No
+  /// function may be called afterwards.
   std::vector<Item> end() {
     join();
     std::vector<Item> spare;
@@ -108,8 +108,8 @@ class ReadAhead {
     }
   }
 
-  /// Reads the items `first` to `end` - 1. After the last item, and at least once per millisecond, marks all items that
-  /// were read since the last time as ready.
+  /// Reads the items `first` to `end` - 1. Makes the items that have been read available to next() after the last item,
+  /// and about every millisecond before that.
   void read_run(std::uint64_t first, std::uint64_t end) {
     constexpr auto max_delay = std::chrono::milliseconds(1);
     auto shown_at = std::chrono::steady_clock::now();

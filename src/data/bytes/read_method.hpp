@@ -21,7 +21,7 @@ class FileReader {
  public:
   virtual ~FileReader() = default;
   /// Fills `into` of each element of `parts`. Throws io::StorageError if the storage fails, and Error if the file ends
-  /// before the end of a part; both name the file. After a return or an exception, nothing is written to `into` any more.
+  /// before the end of a part; both name the file. Once the function has returned or thrown, `into` is no longer written.
   virtual void read(std::span<const FilePart> parts) const = 0;
   /// Maximum number of parts that one read() requests at the same time.
   virtual std::size_t max_in_flight() const { return 1; }
@@ -32,8 +32,7 @@ class FileReader {
 struct ReadMethod {
   std::string_view name;
   std::string_view help;
-  /// Throws UsageError if this build or this machine cannot use the method. The message contains the reason and the
-  /// remedy.
+  /// Throws UsageError, with the reason and the remedy, if this build of trainrt or this machine cannot use the method.
   void (*require)();
   /// Returns a reader of the open file `fd`. `fd` and `file` must live as long as the reader.
   std::unique_ptr<FileReader> (*open)(int fd, const DataFile& file);

@@ -58,8 +58,8 @@ class Ring {
     return code == -EINTR || code == -EAGAIN || code == -EBUSY || code == -ENOMEM ? 0 : code;
   }
 
-  /// Stores the results of completed reads and returns the number of these reads. The function is noexcept, so that an
-  /// error of the queue terminates the process: an exception could free buffers into which the kernel still writes.
+  /// Stores the results of completed reads in `results` and returns the number of these reads. If the queue fails, noexcept
+  /// terminates the process, because an exception could free buffers into which the kernel still writes.
   std::size_t collect(int code, std::array<std::int32_t, ring_parts>& results) noexcept {
     if (code < 0) fail_wait(code);
     io_uring_cqe* done = nullptr;

@@ -7,7 +7,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The StageClock that is running in a thread.
+/// State of the StageClock that is running in this thread.
 struct ThreadClock {
   StageTimes* times = nullptr;  ///< nullptr: no clock is running
   std::uint64_t weight = 0;
@@ -16,7 +16,8 @@ struct ThreadClock {
 };
 thread_local ThreadClock thread_clock;
 
-/// Ends the thread's current stage, and adds the time spent in it. Then begins `stage`. Returns the stage that has ended.
+/// Ends the thread's current stage and adds the time spent in that stage to the statistics. Then begins `stage`. Returns
+/// the stage that has ended.
 Stage switch_to(Stage stage) {
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::nanoseconds passed = now - std::exchange(thread_clock.since, now);

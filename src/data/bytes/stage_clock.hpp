@@ -26,13 +26,13 @@ class StageTimes {
   std::array<std::atomic<std::uint64_t>, stage_count> ns_{};
 };
 
-/// While this object lives, the time of this thread is added to `times`. The time counts for the stage of the innermost
-/// InStage, or for Stage::batch if no InStage exists.
+/// While this object lives, the time that passes in this thread is added to `times`. The time counts as the stage of the
+/// innermost InStage of this thread, or as Stage::batch if no InStage exists.
 ///
 /// Each time is multiplied by `weight`: a caller that measures one batch in N uses the weight N. A weight of 0 measures
 /// nothing.
 ///
-/// A clock that is created while the thread has another clock does nothing. `times` must outlive this object.
+/// If the thread already has a clock, a second clock does nothing. `times` must outlive this object.
 class StageClock {
  public:
   StageClock(StageTimes& times, std::uint64_t weight);

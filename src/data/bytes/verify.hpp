@@ -7,8 +7,8 @@ namespace trainrt::data {
 
 /// Values of the key `verify`: when the checksums in files are verified.
 ///
-/// Data that is decompressed or decoded as a unit is verified each time it is read, except with `off`. `first` and
-/// `always` therefore differ only for byte ranges that can be read in parts (ChecksummedRange).
+/// Data that can only be decoded as a whole, such as a compressed chunk, is verified each time it is read, except with
+/// `off`. `first` and `always` therefore differ only for byte ranges that can be read in parts (ChecksummedRange).
 enum class Verify : std::uint8_t {
   off,
   first,   ///< verified once, before the first sample is used

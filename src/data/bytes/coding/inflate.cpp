@@ -50,7 +50,8 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
 
 namespace {
 
-/// Decompresses `in` and then the pieces of `next`. For gzip data, `next` is not used: all members must be in `in`.
+/// Decompresses `in` and then the pieces that `next` returns. For gzip data, `next` is not called: all members must be in
+/// `in`.
 Inflated inflate_any(std::span<const std::byte> in, const NextPiece& next, std::span<std::byte> out, DeflateForm form,
                      std::uint64_t max_bytes) {
   constexpr std::uint64_t max_piece = 1 << 30, scratch_bytes = 1 << 20;

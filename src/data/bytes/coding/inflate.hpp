@@ -23,16 +23,17 @@ struct Inflated {
   bool is_complete = false;  ///< the compressed data ended exactly at the end of the input
 };
 
-/// Decompresses `in` with zlib until `max_bytes` bytes were decompressed or the data end, and keeps the first bytes in
-/// `out`. The checksum of gzip is verified only if the end of the data is reached. Throws Error, with a message such as
-/// "its compressed data cannot be decompressed", if the data are damaged or a checksum differs.
+/// Decompresses `in` with zlib until `max_bytes` bytes were decompressed or the data end. Stores the first bytes in `out`
+/// until it is full, and only counts the others. Verifies the checksum of gzip only if the end of the data is reached.
+/// Throws Error, with a message such as "its compressed data cannot be decompressed", if the data are damaged or a
+/// checksum differs.
 Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes);
 
 /// Returns the next piece of compressed data, or an empty span at the end of the data. The piece must be valid until the
 /// next call.
 using NextPiece = std::function<std::span<const std::byte>()>;
 
-/// Decompresses raw Deflate data that are read in pieces, as inflate_into() does.
+/// Like inflate_into(), but for raw Deflate data (RFC 1951) that are read in pieces.
 Inflated inflate_pieces(const NextPiece& next, std::span<std::byte> out, std::uint64_t max_bytes);
 
 /// Maximum number of bytes to which one byte of Deflate data can expand (zlib's technical details). If a header claims

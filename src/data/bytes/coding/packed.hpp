@@ -10,17 +10,18 @@
 
 namespace trainrt::data {
 
-/// Encodes values in few bytes. An integer has seven bits per byte, the lowest bits first (LEB128). A text or a list is
-/// preceded by its length. A struct is encoded member by member if it has the static function `packed_members(self)`,
-/// which returns std::tie() of its members. If a struct has the functions `pack(PackedWriter&)` and
-/// `unpack(PackedReader&)`, they determine the encoding.
+/// Encodes values in few bytes:
+/// - an integer: seven bits per byte, the lowest bits first (LEB128)
+/// - a text or a list: its length, then its elements
+/// - a struct with the static function `packed_members(self)`, which returns std::tie() of its members: these members
+/// - a struct with the functions `pack(PackedWriter&)` and `unpack(PackedReader&)`: as these functions determine
 class PackedWriter {
  public:
   void number(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);
   }
-  /// Encodes a signed integer as Protocol Buffers' sint64. An integer with a small absolute value takes few bytes.
+  /// Encodes a signed integer like sint64 of Protocol Buffers: an integer with a small absolute value takes few bytes.
   void integer(std::int64_t value) {
     number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
   }
@@ -52,8 +53,8 @@ class PackedWriter {
   std::string bytes_;
 };
 
-/// Decodes the bytes of a PackedWriter: the values must be read in the order in which they were written. Each function
-/// throws Error if the bytes end too early, or contain no valid value. The bytes must live as long as the reader.
+/// Decodes the bytes of a PackedWriter. The values must be read in the order in which they were written. Each function
+/// throws Error if the bytes end too early or are not a valid value. The bytes must live as long as the reader.
 class PackedReader {
  public:
   explicit PackedReader(std::string_view bytes) : bytes_(bytes) {}
@@ -71,8 +72,8 @@ class PackedReader {
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
   std::string text() { return std::string(next(number())); }
-  /// Decodes the number of elements of a list. Each element takes at least one byte, so that damaged bytes cannot request
-  /// much memory.
+  /// Decodes the number of elements of a list. Throws Error if the number exceeds the number of remaining bytes, so that
+  /// damaged bytes cannot request much memory; each element takes at least one byte.
   std::size_t count() {
     const auto count = number();
     if (count > bytes_.size()) throw Error("packed values are damaged: a list is longer than the bytes");

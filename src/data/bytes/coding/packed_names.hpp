@@ -9,9 +9,9 @@
 
 namespace trainrt::data {
 
-/// A compressed list of names (front coding). For each name, it stores the length of the prefix that the name shares with
-/// the previous name, and the characters after this prefix. Every `group`-th name is stored completely, so that access is
-/// fast.
+/// A compressed list of names (front coding). For each name, the list stores the length of the prefix that the name shares
+/// with the previous name, and the characters after this prefix. Every `group`-th name is stored completely, so that an
+/// access decodes at most `group` names.
 class PackedNames {
  public:
   static constexpr std::size_t group = 32;
@@ -27,7 +27,7 @@ class PackedNames {
 
  private:
   std::string bytes_;
-  std::vector<std::uint64_t> begins_;  ///< offset in bytes_ of the names 0, `group`, 2 * `group`, ...
+  std::vector<std::uint64_t> begins_;  ///< offsets in bytes_ of the completely stored names: 0, `group`, 2 * `group`, ...
   std::string last_;
   std::size_t size_ = 0;
 };

@@ -16,8 +16,8 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-/// Returns the alignment of direct reads: offsets and lengths must be multiples of it. Uses the value that the file
-/// system reports (since Linux 6.1), or the page size.
+/// Returns the alignment in bytes of direct reads (O_DIRECT): offsets and lengths must be multiples of this number. The
+/// file system reports the number since Linux 6.1; otherwise returns a default that is valid for all file systems.
 std::uint64_t direct_alignment([[maybe_unused]] int fd) {
 #ifdef STATX_DIOALIGN
   struct statx status {};
@@ -58,7 +58,8 @@ class DirectReader final : public FileReader {
     return (lead(part) + part.into.size() + alignment_ - 1) / alignment_ * alignment_;
   }
 
-  /// Returns how many of the first parts to read together: as many as fit into max_group_bytes, at least one.
+  /// Returns how many of `parts`, from the first on, form a group that is read at once: as many as fit into
+  /// `max_group_bytes`, but at least one.
   std::size_t group_size(std::span<const FilePart> parts) const {
     std::size_t count = 0, bytes = 0;
     for (; count < std::min(parts.size(), ring_parts); ++count) {
@@ -68,8 +69,8 @@ class DirectReader final : public FileReader {
     return std::max<std::size_t>(count, 1);
   }
 
-  /// Reads the parts of a group at the same time. Bytes that the direct reads did not return are read by pread(2), which
-  /// reports errors.
+  /// Reads the parts of a group at the same time. If a direct read returns too few bytes, read_part() reads the others, or
+  /// throws the error.
   void read_group(std::span<const FilePart> group) const {
     if (aligned_bytes(group[0]) > max_group_bytes) return read_part(fd_, file_, group[0]);
     auto scratch = scratch_of_thread(max_group_bytes);

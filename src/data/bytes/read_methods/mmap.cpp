@@ -12,8 +12,8 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-/// Reads from a file that is mapped into memory. Checks the size of the file before each read(), because access to a page
-/// after the end of a truncated file ends the process (SIGBUS).
+/// Reads from a file that is mapped into memory. Checks the size of the file before each read(), because an access after
+/// the end of a truncated file would kill the process (SIGBUS).
 class MappedReader final : public FileReader {
  public:
   MappedReader(int fd, const DataFile& file) : fd_(fd), file_(file) {

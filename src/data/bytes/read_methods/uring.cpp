@@ -10,7 +10,7 @@ class RingReader final : public FileReader {
  public:
   RingReader(int fd, const DataFile& file) : fd_(fd), file_(file) {}
   std::size_t max_in_flight() const override { return ring_parts; }
-  /// Bytes that io_uring did not return are read by pread(2), which reports errors.
+  /// If io_uring returns too few bytes of a part, read_part() reads the others, or throws the error.
   void read(std::span<const FilePart> parts) const override {
     if (parts.size() == 1) return read_part(fd_, file_, parts[0]);
     while (!parts.empty()) {
