@@ -46,13 +46,14 @@ class SpareColumns {
 struct BlockSource::FieldBlocks {
   explicit FieldBlocks(std::size_t max) : max_kept(max), spare(std::make_shared<SpareColumns>(max)) {}
 
-  /// Returns the block if it is kept, else nullptr. The pointer is valid while the caller holds `mutex`, as it must.
+  /// Returns the block with this number, or nullptr if it is not kept in memory. The caller must hold `mutex`. The pointer
+  /// is valid as long as it does.
   const Column* find(std::uint64_t number) const {
     const auto found = kept.find(number);
     return found == kept.end() ? nullptr : found->second.get();
   }
-  /// Returns the future with the values of a block. If the block is neither kept nor being read, sets `added`: the caller
-  /// must then read the block and call keep() or drop().
+  /// Returns the future with the values of a block. If the block is neither kept in memory nor being read, sets `added`.
+  /// The caller must then read the block, fulfil the promise `added`, and call keep(), or end_reading() after an error.
   std::shared_future<Values> find_or_add(std::uint64_t number, std::optional<std::promise<Values>>& added) {
     const std::lock_guard lock(reading_mutex);
     if (const auto found = being_read.find(number); found != being_read.end()) return found->second;
@@ -100,8 +101,8 @@ BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t blo
 
 BlockSource::~BlockSource() = default;
 
-/// Reads a block, keeps it, and sets the value of `promise`. If the block cannot be read, the next thread that needs it
-/// tries again.
+/// Reads a block, keeps it in memory, and sets the value of `promise`. If the block cannot be read, `promise` gets the
+/// exception, and the next thread that needs the block reads it again.
 void BlockSource::read_block(std::size_t field, std::uint64_t number, std::promise<Values>& promise) const {
   auto& blocks = *kept_[field];
   try {
@@ -118,8 +119,8 @@ void BlockSource::read_block(std::size_t field, std::uint64_t number, std::promi
   }
 }
 
-/// Adds the blocks with the given numbers to `into`. Reads the blocks that no other thread is reading, then waits for the
-/// others.
+/// Adds the blocks with the given numbers to `into`. First reads the blocks that no other thread is reading, then waits
+/// for the blocks that other threads are reading.
 void BlockSource::load(std::size_t field, std::vector<std::uint64_t> numbers, Blocks& into) const {
   std::ranges::sort(numbers);
   const auto repeated = std::ranges::unique(numbers);
@@ -136,8 +137,8 @@ void BlockSource::load(std::size_t field, std::vector<std::uint64_t> numbers, Bl
   for (std::size_t i = 0; i < numbers.size(); ++i) into[numbers[i]] = found[i].get();
 }
 
-/// Copies the samples from kept blocks while `mutex` is locked, so that no block is dropped. A copy of the shared pointer
-/// to each block would be slower, because all threads would write to the same reference counters.
+/// Copies the samples from blocks in memory to `column`. Locks `mutex` meanwhile, so that no block is dropped. Copies of
+/// the shared pointers to the blocks would be slower, because all threads would write to the same reference counters.
 void BlockSource::read_column(std::span<const std::uint64_t> samples, Column& column) const {
   auto& blocks = *kept_[column.field];
   Blocks loaded;
@@ -160,7 +161,7 @@ void BlockSource::read_column(std::span<const std::uint64_t> samples, Column& co
   }
 }
 
-/// Sets `column` to the samples. found[i] is the block of samples[i].
+/// Replaces the content of `column` by the values of `samples`. found[i] is the block that contains samples[i].
 void BlockSource::copy(std::span<const std::uint64_t> samples, std::span<const Column* const> found, Column& column) const {
   const auto& field = fields()[column.field];
   if (field.varies) {
@@ -180,7 +181,7 @@ void BlockSource::read(std::span<const std::uint64_t> samples, std::span<Column>
       read_column(samples, column);
     } catch (const io::StorageError&) {
       throw;
-    } catch (const Error&) {  // the error may concern other samples of a block
+    } catch (const Error&) {  // perhaps only samples of a block that were not requested cannot be read
       source_->read(samples, {&column, 1});
     }
 }

@@ -10,9 +10,9 @@
 
 namespace trainrt::data {
 
-/// A source that reads blocks of consecutive samples and keeps the most recently read blocks. It suits orders in which
-/// neighbouring samples of a file are used close together in time (BlockOrder). Several threads read several blocks at
-/// the same time.
+/// A source that reads blocks of consecutive samples and keeps the most recently read blocks in memory. It is fast for
+/// orders that use neighbouring samples of a file close together in time (BlockOrder). Several threads can read different
+/// blocks at the same time.
 class BlockSource final : public WrappedSource {
  public:
   /// Reads blocks of `block` samples and keeps `max_kept` blocks of each field that is read.
@@ -31,7 +31,7 @@ class BlockSource final : public WrappedSource {
   void read_column(std::span<const std::uint64_t> samples, Column& column) const;
 
   std::uint64_t block_;
-  std::vector<std::unique_ptr<FieldBlocks>> kept_;  ///< blocks by the index of their field
+  std::vector<std::unique_ptr<FieldBlocks>> kept_;  ///< the kept blocks of each field
 };
 
 }  // namespace trainrt::data

@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The requested samples that are in one part, and their values.
+/// The requested samples that are in one part (one of the concatenated sources), and their values.
 struct PartRequest {
   std::vector<std::uint64_t> samples;  ///< indices of the samples in the part
   std::vector<Column> columns;
@@ -21,8 +21,8 @@ struct RequestedSample {
   std::size_t index;
 };
 
-/// Fills `column` with the values of the requested samples from all parts. `number` is the position of the column in the
-/// request.
+/// Fills `column` with the values of `samples`, which were read from all parts. `number` is the index of the column in
+/// PartRequest::columns.
 void collect(std::span<const RequestedSample> samples, std::size_t number, const Dataset::Field& field, Column& column) {
   if (field.varies) {
     column.clear();

@@ -7,14 +7,14 @@
 
 namespace trainrt::data {
 
-/// Several sources with the same fields, one after another, such as the files of a dataset. A part is opened when it is
-/// first read. Unless `keep` is set, at most `max_open` parts are open at the same time.
+/// Concatenates several sources with the same fields, such as the files of a dataset. Each of these sources, called a
+/// part, is opened at its first read. Unless `keep` is set, at most `max_open` parts are open at the same time.
 class ConcatenatedSource final : public Source {
  public:
   using Open = OpenCache<Source>::Open;
   static constexpr std::size_t max_open = 64;
 
-  /// `sizes` are the numbers of samples of the parts. `keep`: the parts keep their values in memory and are never
+  /// `sizes` are the numbers of samples of the parts. `keep`: the parts keep all values in memory, so they are never
   /// closed.
   ConcatenatedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open, bool keep);
   std::uint64_t size() const override { return ends_.back(); }

@@ -12,7 +12,7 @@ namespace trainrt::data {
 /// first used. Other fields are read from `source` each time.
 class FieldCache final : public WrappedSource {
  public:
-  /// Chooses the fields to keep: fields of fixed length, the smallest first, up to `max_bytes` in total.
+  /// Chooses the fields to keep in memory: fields of fixed length, the smallest first, up to `max_bytes` bytes in total.
   FieldCache(std::shared_ptr<const Source> source, std::uint64_t max_bytes);
   std::uint64_t bytes() const { return bytes_; }  ///< size of the fields that are kept
 

@@ -12,17 +12,18 @@
 
 namespace trainrt::data {
 
-/// Reads the samples of one field that varies in length, and keeps the most recently used samples. Code that reads a
-/// long sample part by part then reads the sample from the source only once. Thread-safe.
+/// Reads the samples of one field that varies in length, and keeps the most recently used samples in memory. A caller
+/// that uses a long sample part by part then causes only one read of the sample from the source. Thread-safe.
 class RecentSamples {
  public:
   using Values = std::shared_ptr<const std::vector<std::byte>>;
   static constexpr std::size_t max_bytes = 32 << 20;
   static constexpr std::size_t min_kept = 2;   ///< samples kept even if they exceed max_bytes
-  static constexpr std::size_t max_kept = 64;  ///< samples; bounds the time of a search
+  static constexpr std::size_t max_kept = 64;  ///< maximum number of samples kept, because a search compares with each
 
   RecentSamples(std::shared_ptr<const Source> source, std::size_t field) : source_(std::move(source)), field_(field) {}
-  /// Returns the values of `samples`, indices in the source. One call of the source reads the samples that are not kept.
+  /// Returns the values of the samples with the indices `samples`. Reads the samples that are not in memory by one call of
+  /// the source.
   std::vector<Values> read(std::span<const std::uint64_t> samples) const;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace trainrt::data {
 
-/// A source with the fields of another source in a different order. It is used for a file with an order of fields that
-/// differs from the dataset's order.
+/// A source with the fields of another source in a different order. Used for a file that has its fields in a different
+/// order than the dataset.
 class ReorderedSource final : public WrappedSource {
  public:
   /// `fields` are the fields in the new order: field `i` of `source` becomes field `order[i]`. `order` is a permutation.

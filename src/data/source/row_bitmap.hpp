@@ -4,8 +4,8 @@
 
 namespace trainrt::data {
 
-/// A subset of the rows of a source, in ascending order. It takes one bit per row, and one count per 512 rows for the
-/// binary search.
+/// A subset of the rows of a source, in ascending order. Needs one bit of memory per row, and one count per 512 rows, by
+/// which a binary search finds an element.
 class RowBitmap {
  public:
   static constexpr std::uint64_t word_bits = 64;
@@ -20,7 +20,7 @@ class RowBitmap {
 
  private:
   std::vector<std::uint64_t> bits_;
-  std::vector<std::uint64_t> before_;  ///< number of set bits before each block of words, then in total
+  std::vector<std::uint64_t> before_;  ///< for each block of words, the number of set bits before it; last, the total
 };
 
 }  // namespace trainrt::data

@@ -70,7 +70,7 @@ std::string text_of_rows(const std::string& given) {
     throw UsageError(fmt::format("'{}' names {} files; it must name one file with a list of samples", given, files.size()));
   auto text = read_text(files.front());
   if (text.find_first_not_of(separators) == std::string::npos)
-    throw UsageError(fmt::format("the file of '{}' names no samples", given));
+    throw UsageError(fmt::format("the file of '{}' names no samples; write ranges such as 0:800, 900 into it", given));
   return text;
 }
 

@@ -6,8 +6,8 @@
 
 namespace trainrt::data {
 
-/// A list of indices of samples, in the order in which they are listed in a text. Takes 16 bytes per run of consecutive
-/// samples.
+/// A list of indices of samples, in the order in which a text lists them. Needs 16 bytes of memory per run, which is a
+/// range of consecutive samples.
 class RowRanges {
  public:
   /// Parses a list of ranges and numbers, separated by commas or line breaks: "0:800, 1000, 900:950". In a range
@@ -34,8 +34,8 @@ class RowRanges {
   std::uint64_t max_ = 0;
 };
 
-/// Returns the text of a list of samples: `given`, or the content of FILE if `given` is "@FILE". Throws UsageError for a
-/// file without samples.
+/// Returns the text of a list of samples: `given` itself, or the content of FILE if `given` is "@FILE". Throws UsageError
+/// if FILE is empty.
 std::string text_of_rows(const std::string& given);
 
 }  // namespace trainrt::data

@@ -20,7 +20,7 @@ struct RowReader {
   bool is_resident = false;  ///< whether all rows are in memory
 };
 
-/// Position of the rows of a field in a file: one after another, all of the same size.
+/// Position of a field's rows in a file. The rows are contiguous and have the same size.
 struct RowLayout {
   std::uint64_t offset = 0;  ///< offset of the first row, in bytes
   std::uint64_t rows = 0;
@@ -30,20 +30,20 @@ struct RowLayout {
   std::uint64_t bytes() const { return rows * row_bytes; }
 };
 
-/// Returns a reader of rows in a file. Several fields can share `file`. `keep`: reads all rows into memory now. Throws
-/// UsageError if the file is too short for the rows.
+/// Returns a reader of rows in a file. Several fields can share `file`. If `keep` is true, reads all rows into memory
+/// immediately. Throws UsageError if the file is too short for the rows.
 RowReader rows_in_file(std::shared_ptr<const InputFile> file, const RowLayout& layout, bool keep);
 
 /// Returns a reader of `rows`, which are rows of `row_bytes` bytes in memory.
 RowReader rows_in_memory(std::vector<std::byte> rows, std::size_t row_bytes);
 
-/// A source with fields of fixed length. Its samples are rows of files or of memory, or are computed.
+/// A source with fields of fixed length. The samples are rows in files or in memory, or are computed.
 class RowSource final : public Source {
  public:
   explicit RowSource(std::uint64_t samples) : size_(samples) {}
   /// Adds a field with `samples` rows.
   void add(Dataset::Field field, RowReader rows);
-  /// Adds a field with rows in memory. Throws Error if `rows` has not the size of `samples` rows.
+  /// Adds a field with rows in memory. Throws Error if `rows` does not have the size of `samples` rows.
   void add(Dataset::Field field, std::vector<std::byte> rows);
 
   std::uint64_t size() const override { return size_; }
@@ -57,15 +57,15 @@ class RowSource final : public Source {
   std::vector<RowReader> rows_;
 };
 
-/// Reads the rows with the indices `rows` from `file` and writes them, one after another, to `out`. Consecutive rows form
-/// one part of the read. One call requests all parts.
+/// Reads the rows with the indices `rows` from `file` and writes them, one after another, to `out`. Requests all rows by
+/// one call of `file`, and consecutive rows as one byte range.
 void read_rows(const InputFile& file, const RowLayout& layout, std::span<const std::uint64_t> rows, std::byte* out);
 
-/// Returns the positions in `rows`, in ascending order of the row indices that are stored there.
+/// Returns the positions 0 to rows.size() - 1, sorted by the row index that `rows` has at the position.
 std::vector<std::size_t> in_row_order(std::span<const std::uint64_t> rows);
 
-/// Copies `count` values of `bytes` bytes, one after another, to `out`. `value(i)` returns the address of value `i`. Before
-/// a value is copied, the processor begins to load a later one, so that the accesses to memory overlap.
+/// Copies `count` values of `bytes` bytes each, one after another, to `out`. `value(i)` returns the address of value `i`.
+/// Prefetches later values before it copies a value, so that the accesses to memory overlap.
 template <class Address>
 void gather(std::size_t count, std::size_t bytes, const Address& value, std::byte* out) {
   constexpr std::size_t ahead = 4;                               // number of values that are loaded ahead

@@ -4,9 +4,9 @@
 
 namespace trainrt::data {
 
-/// Computes how many samples to read by one call, for a target number of bytes. If fields vary in length, the number is
-/// computed from the mean size of the samples read by the last call. The number is small at first, and grows at most by a
-/// factor of four per call, because the next samples may be longer.
+/// Computes how many samples to read by one call, so that a call reads about a target number of bytes. If fields vary in
+/// length, the next number of samples is computed from the mean size of the samples of the last call. The number is small
+/// at first, and grows at most by a factor of four per call, because the next samples may be longer.
 class SamplesAtOnce {
  public:
   /// The target is `bytes` bytes, but at most `max_samples` samples. `fixed_bytes` is the size of a sample without its

@@ -5,8 +5,8 @@
 
 namespace trainrt::data {
 
-/// A subset of the samples of another source, which get new indices from 0. `Rows` (RowRanges or RowBitmap) maps each new
-/// index to an index in the other source.
+/// A source with a subset of the samples of another source. The samples have new indices from 0. `Rows` (RowRanges or
+/// RowBitmap) maps each new index to an index in the other source.
 template <class Rows>
 class SelectedSource final : public WrappedSource {
  public:

@@ -28,8 +28,8 @@ void SkippingReader::read_if_any(const Source& source, std::vector<std::uint64_t
   for (auto& column : columns) column.clear();
 }
 
-/// Reads the samples that can be read, and removes the others from `samples`. Returns the reason why the last one was
-/// removed.
+/// Reads the samples that can be read, and removes the others from `samples`. Returns the reason why the last removed
+/// sample could not be read; "" if no sample was removed.
 std::string SkippingReader::read_good(const Source& source, std::vector<std::uint64_t>& samples,
                                       std::span<Column> columns) {
   try {
@@ -37,7 +37,7 @@ std::string SkippingReader::read_good(const Source& source, std::vector<std::uin
     return {};
   } catch (const io::StorageError&) {
     throw;
-  } catch (const Error&) {  // the samples that cause the error are found below
+  } catch (const Error&) {  // below, each sample is read alone to find those that cause the error
   }
   std::vector<std::uint64_t> good;
   std::string reason;
@@ -55,8 +55,8 @@ std::string SkippingReader::read_good(const Source& source, std::vector<std::uin
   return reason;
 }
 
-/// Logs the first skipped samples. Afterwards logs one message each time the number of skipped samples has grown by a
-/// factor of ten.
+/// Counts a skipped sample. Logs each of the first `max_single` skipped samples. Then logs one message each time the
+/// number of skipped samples has grown by a factor of ten.
 void SkippingReader::count_skipped(std::uint64_t sample, const std::string& reason) {
   constexpr std::uint64_t max_single = 10;
   const auto count = ++skipped_;

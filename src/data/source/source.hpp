@@ -61,15 +61,15 @@ class Source {
   virtual ~Source() = default;
   virtual std::uint64_t size() const = 0;
   virtual const std::vector<Dataset::Field>& fields() const = 0;
-  /// Reads the samples with the indices `samples`, in this order. Replaces the content of each column by the samples'
-  /// values of the column's field. Throws Error, with the file, the position and the reason, if the values cannot be
-  /// read.
+  /// Reads the samples with the indices `samples`, in this order. Replaces the content of each column by the values that
+  /// these samples have for the column's field. Throws Error, with the file, the position and the reason, if the values
+  /// cannot be read.
   virtual void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const = 0;
   /// Returns whether all values are in memory, so that reading ahead would not save time.
   virtual bool is_resident() const { return false; }
 };
 
-/// Base of sources that read from another source. A function that is not overridden returns the result of `source`.
+/// Base class of sources that read from another source. A function that is not overridden calls the function of `source`.
 class WrappedSource : public Source {
  public:
   explicit WrappedSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
