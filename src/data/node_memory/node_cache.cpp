@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-/// The locks of one unit that this thread holds. The destructor releases them.
+/// The locks that this thread holds for fields of one unit (group of consecutive samples). The destructor releases them.
 class UnitLocks {
  public:
   UnitLocks(UnitStates& states, std::size_t unit) : states_(states), unit_(unit) {}
@@ -26,7 +26,8 @@ class UnitLocks {
   }
   UnitLocks(const UnitLocks&) = delete;
   UnitLocks& operator=(const UnitLocks&) = delete;
-  /// Takes the lock of a field. Returns false if another thread holds the lock for longer than `wait_s`.
+  /// Locks a field if its values must be read. Returns false if another thread holds the lock for more than `wait_s`
+  /// seconds.
   bool add(std::size_t field, int rank, double wait_s) {
     const auto claim = states_.claim(unit_, field, rank, wait_s);
     if (claim == UnitStates::Claim::granted) fields_.push_back(field);
@@ -82,7 +83,7 @@ std::byte* NodeCache::values(std::size_t field) const {
   return share_.memory.get() + state_bytes(layout_) + layout_.offset(field);
 }
 
-/// Reads samples from the files, and notes that files are open.
+/// Reads samples from the files, and sets `is_open_`, because the source may now have open files.
 void NodeCache::read_source(Samples samples, std::span<Column> columns) const {
   is_open_ = true;
   source_->read(samples, columns);
@@ -122,8 +123,9 @@ void NodeCache::read(Samples samples, std::span<Column> columns) const {
   if (!missing.empty()) read_missing(samples, missing, columns);
 }
 
-/// Reads the units that contain `samples` into memory, if necessary and possible. Returns for each sample whether it is
-/// still missing in memory. Returns an empty list if no sample is missing.
+/// Reads the units (groups of samples) that contain `samples` into memory, if they are not there yet. Returns for each
+/// sample whether it is missing in memory because its unit could not be stored. Returns an empty list if no sample is
+/// missing.
 std::vector<bool> NodeCache::missing(Samples samples, std::span<const Column> columns) const {
   std::vector<std::size_t> fields;
   for (const auto& column : columns)
@@ -142,17 +144,17 @@ std::vector<bool> NodeCache::missing(Samples samples, std::span<const Column> co
   return missing;
 }
 
-/// Reads the fields of a unit into memory if necessary. Returns whether they are in memory now.
+/// Returns whether the fields of a unit are in memory. If they are not, first tries to read them into memory.
 bool NodeCache::has(std::size_t unit, FieldNumbers fields) const {
   const auto is_filled = [&](std::size_t field) { return states_.is_filled(unit, field); };
   return std::ranges::all_of(fields, is_filled) || (!is_full_ && fill(unit, fields));
 }
 
-/// Reads a unit into memory. Returns false if the memory is full, or if another rank has been reading the unit for too
-/// long.
+/// Reads fields of a unit into memory. Returns false if there is not enough memory, or if another rank has been reading
+/// the unit for longer than wait_s().
 bool NodeCache::fill(std::size_t unit, FieldNumbers asked) const {
   std::vector<std::size_t> fields(asked.begin(), asked.end());
-  if (layout_.reading(unit) != Reading::by_field) {  // all fields at once, so that the file is unpacked or parsed once
+  if (layout_.reading(unit) != Reading::by_field) {  // all fields, so that the file is decompressed or parsed only once
     fields.resize(layout_.fields());
     std::iota(fields.begin(), fields.end(), std::size_t{0});
   }
@@ -173,13 +175,13 @@ bool NodeCache::fill(std::size_t unit, FieldNumbers asked) const {
   return true;
 }
 
-/// Reserves pages of the shared memory. Returns false, with one warning per rank, if there is not enough memory.
+/// Reserves pages of the shared memory. If there is not enough memory, returns false and logs one warning per rank.
 bool NodeCache::reserve(std::uint64_t offset, std::uint64_t bytes) const {
   const int code = share_.file && bytes > 0 ? reserve_pages(*share_.file, offset, bytes) : 0;
   if (code != 0 && !lacks_memory_.exchange(true))
     log::warning(
         fmt::format("[data.{}]: not enough memory for values that the ranks of this node share ({}); "
-                    "samples are read from the files",
+                    "samples that are not in memory are read from the files for each batch",
                     settings_.name, std::strerror(code)));
   return code == 0;
 }
@@ -196,7 +198,7 @@ bool NodeCache::copy_unit(std::size_t unit, FieldNumbers fields) const {
     if (--filling_ == 0 && is_unpacked) close_files_();
   });
   constexpr std::uint64_t samples_per_step =
-      4096;  // samples copied per step if a file is unpacked into memory: the copy should stay small
+      4096;  // samples copied per step if the complete file is in memory, so that little memory is used twice
   const auto step = is_unpacked ? samples_per_step : layout_.end(unit) - layout_.first(unit);
   for (auto first = layout_.first(unit); first < layout_.end(unit); first += step)
     if (!copy_samples(first, std::min(first + step, layout_.end(unit)), fields)) return false;
@@ -217,8 +219,8 @@ bool NodeCache::copy_samples(std::uint64_t first, std::uint64_t end, FieldNumber
   return true;
 }
 
-/// Copies the values in `column`, of sample `first` and the samples after it, to the arena. Returns false if there is not
-/// enough memory.
+/// Copies the values in `column`, those of sample `first` and the following samples, to the ValueArena. Returns false if
+/// there is not enough memory.
 bool NodeCache::copy_varying(const Column& column, std::uint64_t first) const {
   const auto begin = arena_.take(column.values.size());
   if (!begin) is_full_ = true;
@@ -246,7 +248,7 @@ void NodeCache::give_varying(Samples samples, Column& column) const {
   }
 }
 
-/// Reads the samples that are missing in memory from the files.
+/// Reads the samples that are not in the shared memory from the files, into their positions in `columns`.
 void NodeCache::read_missing(Samples samples, const std::vector<bool>& missing, std::span<Column> columns) const {
   std::vector<std::uint64_t> wanted;
   for (std::size_t i = 0; i < samples.size(); ++i)
@@ -265,8 +267,8 @@ void NodeCache::read_missing(Samples samples, const std::vector<bool>& missing, 
   }
 }
 
-/// Returns the maximum time, in seconds, to wait for another rank that reads a unit. It is 0 after the first timeout for
-/// this unit.
+/// Returns the maximum number of seconds to wait for another rank that reads a unit: 0 if this rank has already waited for
+/// the unit in vain.
 double NodeCache::wait_s(std::size_t unit) const {
   const std::lock_guard lock(mutex_);
   return timed_out_.contains(unit) ? 0 : settings_.max_wait_s;
@@ -277,7 +279,7 @@ void NodeCache::note_timeout(std::size_t unit, std::size_t field) const {
   if (!timed_out_.insert(unit).second) return;
   log::warning(fmt::format(
       "[data.{}]: rank {} has been reading the samples {} to {} for more than {} s; "
-      "this rank reads them from the files without waiting",
+      "this rank now reads these samples from the files, without shared memory",
       settings_.name, states_.busy_rank(unit, field), layout_.first(unit), layout_.end(unit) - 1, settings_.max_wait_s));
 }
 

@@ -18,11 +18,11 @@
 
 namespace trainrt::data {
 
-/// Memory that several processes share and allocate from. Allocations are never freed; the allocations of a process that
-/// dies are lost. The processes may map the memory at different addresses.
+/// Memory that several processes share, and from which each of them can allocate. Allocations are never freed, not even
+/// those of a process that dies. The processes may map the memory at different addresses.
 class ValueArena {
  public:
-  /// Returns the number of bytes of memory for an arena with `capacity` bytes of values.
+  /// Returns the size in bytes of the memory that an arena for `capacity` bytes of values needs.
   static std::size_t memory_bytes(std::uint64_t capacity) {
     return capacity == 0 ? 0 : line + static_cast<std::size_t>(capacity);
   }
@@ -41,33 +41,33 @@ class ValueArena {
   std::byte* values(std::uint64_t at) const { return memory_ + line + at; }
 
  private:
-  static constexpr std::size_t line = 64;  ///< a cache line before the values, for the number of allocated bytes
+  static constexpr std::size_t line = 64;  ///< size of the cache line before the values, with the count of allocated bytes
 
   std::byte* memory_;
   std::uint64_t capacity_;
 };
 
-/// A source that keeps its values in memory that the ranks of a node share. The samples are divided into units
-/// (UnitLayout). The first rank that needs a unit reads the unit from the files. From then on, all ranks copy the unit
-/// from memory.
+/// A source that keeps its values in memory that the ranks of a node share. The samples are divided into units, which are
+/// groups of consecutive samples (UnitLayout). The first rank that needs a unit reads the unit from the files. From then
+/// on, all ranks copy the unit from memory.
 ///
 /// No rank depends on another one. If a rank dies or fails while it reads a unit, the next rank that needs the unit
-/// reads it. A rank reads its samples directly from the files if it has waited too long, or if there is not enough
-/// memory.
+/// reads it. A rank reads its samples directly from the files if it has waited too long for another rank, or if there is
+/// not enough memory.
 class NodeCache final : public Source {
  public:
   struct Settings {
     std::string name;        ///< name of the dataset, for messages
     int rank = 0;            ///< rank of this process
-    std::string rows = {};   ///< the samples that will be read, as text of RowRanges; "": all
-    double max_wait_s = 60;  ///< maximum time to wait for another rank that reads a unit
+    std::string rows = {};   ///< the samples that will be read, as the text of a RowRanges; "": all samples
+    double max_wait_s = 60;  ///< maximum number of seconds to wait for another rank that reads a unit
   };
   /// memory_bytes() returns the size of the shared memory that a cache needs. state_bytes() returns the size of the
   /// UnitStates at the beginning of this memory.
   static std::size_t memory_bytes(const UnitLayout& layout);
   static std::size_t state_bytes(const UnitLayout& layout);
-  /// The UnitStates in `share.memory` must have been initialized by UnitStates::make(). `close_files` closes the open
-  /// files of `source`; `source` opens them again when needed.
+  /// `share.memory` must begin with the states that UnitStates::make() has initialized. `close_files` must close the open
+  /// files of `source`, which opens them again when needed.
   NodeCache(std::shared_ptr<const Source> source, std::function<void()> close_files, UnitLayout layout, NodeShare share,
             Settings settings);
 
@@ -102,11 +102,11 @@ class NodeCache final : public Source {
   UnitLayout layout_;
   NodeShare share_;
   Settings settings_;
-  std::size_t needed_;  ///< number of units that will be read
+  std::size_t needed_;  ///< number of units that contain samples of Settings::rows
   mutable UnitStates states_;
   ValueArena arena_;
   mutable std::mutex mutex_;
-  mutable int filling_ = 0;                    ///< threads of this rank that read units
+  mutable int filling_ = 0;                    ///< number of threads of this rank that are reading units
   mutable std::set<std::size_t> timed_out_;    ///< units that another rank did not finish in time
   mutable std::atomic<bool> is_open_ = false;  ///< whether the source may have open files
   mutable std::atomic<bool> lacks_memory_ = false;

@@ -28,8 +28,8 @@ UnitLayout::UnitLayout(std::span<const Dataset::Field> fields, std::span<const F
   for (const auto& file : files) add(file, bytes_of_all, unit_bytes);
 }
 
-/// Adds the units of a file. A unit does not divide a group of samples that are read together. Several small files share
-/// a unit.
+/// Adds the units (groups of samples) of a file. Samples that can only be read together are in the same unit. Several small
+/// files share a unit.
 void UnitLayout::add(const File& file, std::uint64_t bytes_of_sample, std::uint64_t unit_bytes) {
   const auto whole = std::max<std::uint64_t>(file.samples, 1);
   const auto together = file.reading == Reading::as_a_whole ? whole : std::clamp<std::uint64_t>(file.together, 1, whole);

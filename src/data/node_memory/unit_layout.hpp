@@ -14,7 +14,7 @@ namespace trainrt::data {
 struct NodeShare {
   int ranks = 1;                        ///< number of ranks on the node
   std::shared_ptr<std::byte[]> memory;  ///< memory of a NodeCache; nullptr if nothing is shared
-  std::shared_ptr<const int> file;      ///< descriptor of the memory if pages are reserved on demand, else nullptr
+  std::shared_ptr<const int> file;      ///< descriptor of the memory; nullptr if pages need not be reserved before use
 };
 
 /// Position of the values of one sample in a ValueArena.
@@ -23,21 +23,20 @@ struct ValuePlace {
 };
 
 /// Divides the samples of a dataset into units, which are groups of consecutive samples that are read together. Also
-/// determines the positions of the values in memory. The values of a field are adjacent, in the order of the samples.
-/// If a field varies in length, its values are in a ValueArena, and the field has a ValuePlace for each sample.
-/// Immutable.
+/// determines where the values are stored in memory: the values of a field are contiguous, in the order of the samples.
+/// For a field that varies in length, a ValuePlace per sample is stored there; the values are in a ValueArena. Immutable.
 class UnitLayout {
  public:
   /// Properties of a file that determine its units.
   struct File {
     std::uint64_t samples = 0;
     Reading reading = Reading::by_field;
-    std::uint64_t together = 1;  ///< number of samples that are read together, as in FileContent
+    std::uint64_t together = 1;  ///< number of samples that can only be read together, from FileContent::together
   };
   static constexpr std::uint64_t default_unit_bytes = 1 << 20;
 
-  /// Units have about `unit_bytes` bytes, or more if a file cannot be read in smaller parts. `arena_bytes` is the maximum
-  /// size of the values of all fields that vary in length.
+  /// A unit has about `unit_bytes` bytes, or more if a file cannot be read in smaller parts. `arena_bytes` is the maximum
+  /// total size of the values of fields that vary in length.
   UnitLayout(std::span<const Dataset::Field> fields, std::span<const File> files,
              std::uint64_t unit_bytes = default_unit_bytes, std::uint64_t arena_bytes = 0);
   /// Returns the number of bytes of a sample of `field`. If `field` varies in length, this is the size of a ValuePlace.
@@ -51,15 +50,15 @@ class UnitLayout {
   std::uint64_t first(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
   std::uint64_t end(std::size_t unit) const { return ends_[unit]; }
   std::size_t unit_of(std::uint64_t sample) const;
-  /// Returns how the files of this unit must be read: by field, by record or as a whole. If the files differ, returns the
-  /// method that reads the most at once.
+  /// Returns how the files of this unit must be read: by field, by record or as a whole. If the files of the unit differ,
+  /// returns the way that reads the most at once.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
   /// Returns the offset in memory of a field's value in the first sample, in bytes.
   std::uint64_t offset(std::size_t field) const { return offsets_[field]; }
   std::size_t sample_bytes(std::size_t field) const { return sample_bytes_[field]; }
   bool varies(std::size_t field) const { return varies_[field]; }  ///< whether the field's values are ValuePlaces
-  std::uint64_t bytes() const { return bytes_; }                   ///< returns the size of all fields
+  std::uint64_t bytes() const { return bytes_; }                   ///< total size of all fields, without the ValueArena
   std::uint64_t arena_bytes() const { return arena_bytes_; }
 
  private:
@@ -72,7 +71,7 @@ class UnitLayout {
   std::vector<bool> varies_;
   std::uint64_t arena_bytes_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t open_bytes_ = 0;  ///< size of the last unit if it takes more samples; 0 if it is complete
+  std::uint64_t open_bytes_ = 0;  ///< size of the last unit if further samples are added to it; 0 if it is complete
 };
 
 }  // namespace trainrt::data

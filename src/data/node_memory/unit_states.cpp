@@ -28,8 +28,8 @@ constexpr double first_pause_s = 20e-6, max_pause_s = 1e-3;  // seconds between 
 
 }  // namespace
 
-/// The state of one unit and field. `lock` is a robust mutex (pthread_mutexattr_setrobust(3)): another process can lock
-/// it after its owner has died.
+/// The state of one field of one unit. `lock` is a robust mutex (pthread_mutexattr_setrobust(3)): if the process that
+/// holds it dies, another process can lock it.
 struct alignas(cache_line) UnitStates::State {
   pthread_mutex_t lock;
   std::atomic<int> rank;
@@ -82,7 +82,7 @@ UnitStates::Claim UnitStates::claim(std::size_t unit, std::size_t field, int ran
     if (is_filled(unit, field)) return Claim::is_filled;
   }
   if (code == EOWNERDEAD)
-    pthread_mutex_consistent(&state.lock);  // the unit is read again, whether its values are complete or not
+    pthread_mutex_consistent(&state.lock);  // the owner died: if it had not set is_filled, the caller reads the unit again
   else
     require(code, "pthread_mutex_trylock");
   state.rank = rank;

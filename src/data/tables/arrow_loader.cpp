@@ -44,7 +44,7 @@ const TableModule& load_module(const std::string& path) {
   }
   const auto* module = static_cast<const TableModule*>(dlsym(library, "trainrt_tables"));
   if (module == nullptr || module->abi != TableModule::current_abi)
-    throw UsageError(fmt::format("the module {} was built with another version of trainrt: build it again", path));
+    throw UsageError(fmt::format("the module {} was built with another version of trainrt; build trainrt again", path));
   return *module;
 }
 
@@ -62,7 +62,7 @@ const TableModule& find_and_load_module() {
 }
 
 const TableModule& arrow_module() {
-  static const TableModule& module = find_and_load_module();  // if loading throws, the next call tries again
+  static const TableModule& module = find_and_load_module();  // if this throws, the next call tries again
   return module;
 }
 

@@ -6,8 +6,9 @@
 #include "data/source/format.hpp"
 #include "data/tables/table_abi.hpp"
 
-// Functions for Parquet and Arrow files. The first call loads the module arrow.so. All functions throw UsageError that
-// names the file and the damage. If the module is not installed, the message explains how to install it.
+// Functions for Parquet and Arrow files. The first call loads the module arrow.so. For a damaged file, all functions throw
+// UsageError, which names the file and the damage. They also throw UsageError if the module is not installed; its message
+// explains how to install the module.
 namespace trainrt::data {
 
 /// Implements Format::probe for the format `format`, "parquet" or "arrow".
@@ -17,8 +18,8 @@ FileContent probe_arrow_file(const char* format, const DataFile& file, const Opt
 std::unique_ptr<Source> open_arrow_file(const char* format, const DataFile& file, const FileContent& content,
                                         const Options& options, bool keep);
 
-/// Returns an encoder for a file of the format `format`, "parquet". Throws UsageError that names a field that the file
-/// cannot hold.
+/// Returns an encoder for a file of the format `format`, which must be "parquet". Throws UsageError, which names the field,
+/// if the file cannot store a field.
 std::unique_ptr<TableEncoder> make_arrow_encoder(const char* format, const std::vector<Dataset::Field>& fields,
                                                  const std::string& compression);
 

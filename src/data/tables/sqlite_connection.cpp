@@ -22,8 +22,8 @@ void check_sqlite(int code, sqlite3* database, std::string_view what) {
   throw UsageError(fmt::format("{}: {}", what, database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code)));
 }
 
-/// SQLite's authorizer callback. It allows only reading. It refuses random numbers, so that a query always returns the
-/// same rows.
+/// The authorizer callback of SQLite: allows only reading. Refuses functions that return random numbers, so that a query
+/// always returns the same rows.
 int allow_reading(void*, int action, const char*, const char* function, const char*, const char*) {
   if (action == SQLITE_FUNCTION) {
     const std::string_view name = function == nullptr ? "" : function;
@@ -75,7 +75,7 @@ bool SqliteCursor::next() {
   const int code = sqlite3_step(rows_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  throw Error(fmt::format("its rows cannot be read: {}", sqlite3_errmsg(database_)));
+  throw Error(fmt::format("the next row cannot be read: {}", sqlite3_errmsg(database_)));
 }
 
 int SqliteCursor::columns() const { return sqlite3_column_count(rows_.get()); }

@@ -34,15 +34,15 @@ class SqliteCursor {
 };
 
 /// A database that one thread has opened for reading. The file must not change while it is open. Only SELECT is
-/// allowed, extensions are not loaded, and the schema is not trusted. Throws UsageError that names the file. Also
-/// throws UsageError if a journal file exists, because the changes in it would be missing.
+/// allowed, extensions are not loaded, and the schema is not trusted. Throws UsageError, which names the file, if the
+/// database cannot be opened, or if a journal file exists: the changes in the journal would be missing.
 class SqliteConnection {
  public:
   explicit SqliteConnection(const std::string& path);
   /// Throws UsageError if `sql` is not exactly one SELECT.
   SqliteCursor select(std::string_view sql) const { return SqliteCursor(database_.get(), sql); }
-  /// Returns the name of the table's rowid column. SQLite has several names for this column; the result is one that is
-  /// not the name of another column. Throws UsageError if the table has no rowids.
+  /// Returns a name of the table's rowid column. SQLite has several names for this column (rowid, oid, _rowid_); the
+  /// result is one that no other column of the table has. Throws UsageError if the table has no rowids.
   std::string rowid_of(const std::string& table) const;
 
  private:
@@ -54,7 +54,8 @@ class SqliteConnection {
 
 /// Throws the UsageError for a table without rowids, or a view.
 [[noreturn]] void refuse_table(const std::string& table);
-/// Returns `text` with its ASCII letters in lower case. SQL ignores the case of these letters in keywords and names.
+/// Returns `text` with its ASCII letters in lower case, to compare keywords and names: SQL ignores the case of these
+/// letters.
 std::string in_lower_case(std::string_view text);
 /// Returns `name` as a quoted name in SQL: "na""me".
 std::string sqlite_name(std::string_view name);

@@ -32,7 +32,7 @@ struct TableField {
 struct TablePlan {
   std::vector<TableField> fields;
   std::vector<std::uint64_t> blocks;
-  std::vector<std::string> vector_columns = {};  ///< FileContent::vector_columns; plan_of() leaves it empty
+  std::vector<std::string> vector_columns = {};  ///< as FileContent::vector_columns; empty in the result of plan_of()
 
   static auto packed_members(auto& self) { return std::tie(self.fields, self.blocks); }
 };
@@ -40,9 +40,9 @@ struct TablePlan {
 /// Returns the keys `columns`, `types`, `vector` and `chunk_cache` of table formats.
 std::vector<OptionSpec> table_options();
 
-/// Chooses fields and their types according to the keys in `options`. A column of integers with missing values becomes
-/// f64. Logs once which columns are left out, and which units times have. Throws UsageError that names key, file
-/// (`path`) and column.
+/// Chooses the fields and their types according to the keys in `options`. A column of integers with missing values becomes
+/// an f64 field. Logs once which columns are left out, and the units of columns that contain times. Throws UsageError,
+/// which names key, file (`path`) and column, for an invalid key or column.
 TablePlan table_plan(const TableReader& table, const Options& options, const std::string& path);
 
 /// Returns a FileContent for the plan. FileContent::index contains the packed plan.

@@ -18,15 +18,15 @@ namespace {
 
 constexpr std::size_t end_bytes = sizeof(std::uint64_t);
 
-/// Returns whether the indices in `samples` are consecutive, as in an order that is not shuffled.
+/// Returns whether each index in `samples` is the previous one plus 1, as in an order that is not shuffled.
 bool are_consecutive(std::span<const std::uint64_t> samples) {
   std::uint64_t differences = 0, next = samples.empty() ? 0 : samples.front();
   for (const auto sample : samples) differences |= sample ^ next++;
   return differences == 0;
 }
 
-/// Returns the bytes of a block of samples that vary in length: first the end of each sample, then the values.
-/// Precondition: the values of `column` begin with unused space for the ends.
+/// Returns a block of samples that vary in length as one array of bytes: first the end of each sample, then the values.
+/// Precondition: `column.values` begins with unused space for the ends.
 std::vector<std::byte> with_ends(Column column, std::uint64_t rows) {
   for (auto& end : column.ends) end -= rows * end_bytes;
   if (rows > 0) std::memcpy(column.values.data(), column.ends.data(), rows * end_bytes);
@@ -41,7 +41,7 @@ std::span<const std::byte> varying_row(const std::byte* block, std::uint64_t row
   return {block + rows * end_bytes + begin, static_cast<std::size_t>(end - begin)};
 }
 
-/// Returns the bytes of several blocks in one: first the offset of each block, then the blocks.
+/// Joins several blocks into one array of bytes: first the offset of each block, then the blocks.
 std::vector<std::byte> join_blocks(const std::vector<std::vector<std::byte>>& blocks) {
   auto offset = blocks.size() * end_bytes;
   std::vector<std::byte> all(offset);
@@ -69,7 +69,7 @@ TableSource::TableSource(std::string path, TablePlan plan, const Open& open, con
   if (max_kept > 0) keep_all(max_kept);
 }
 
-/// Decodes all blocks, and keeps them if they take at most `max_bytes` bytes in total.
+/// Decodes all blocks. Keeps them in memory if they need at most `max_bytes` bytes in total.
 void TableSource::keep_all(std::uint64_t max_bytes) {
   std::uint64_t bytes = 0;
   std::vector<std::vector<ChunkCache::Values>> kept;
@@ -97,9 +97,9 @@ void TableSource::require_unchanged() const {
   if (!is_same) throw Error(fmt::format("'{}' has changed since it was listed", path_));
 }
 
-/// Throws UsageError if there is not enough memory for a block of a field or, with `keep`, for all blocks. The check is
-/// necessary because a damaged file may declare any number of rows. Returns the size of the largest block of all fields
-/// together.
+/// Throws UsageError if there is not enough memory for each block of a field or, with `keep`, for all blocks together. The
+/// check is necessary because a damaged file may declare any number of rows. Returns the size of the largest block, over
+/// all its fields.
 std::uint64_t TableSource::require_room(bool keep) const {
   std::uint64_t max_of_field = 0, max_of_all = 0, total = 0;
   for (std::size_t block = 0; block < ends_.size(); ++block) {
@@ -122,7 +122,7 @@ std::uint64_t TableSource::bytes_of(std::size_t field, std::size_t block) const 
   return rows_of(block) * end_bytes + table_->varying_bytes(block, plan_.fields[field].parts.front().column);
 }
 
-/// Decodes the fields number `first` to `end` - 1 of a block.
+/// Decodes the fields with the indices `first` to `end` - 1 of a block. Returns one array of bytes per field.
 std::vector<std::vector<std::byte>> TableSource::decode(std::size_t first, std::size_t end, std::size_t block) const try {
   const InStage decoding(Stage::decode);
   const auto rows = rows_of(block);

@@ -12,15 +12,14 @@
 
 namespace trainrt::data {
 
-/// A source that has the rows of a table as samples. The thread that needs a block of a field decodes it. Decoded
-/// blocks are kept in the cache of this process (chunk_cache.hpp). The cache has room for at least two blocks of all
-/// fields.
+/// A source that has the rows of a table as samples. A block of rows is decoded by the thread that needs it, and then kept
+/// in the cache of this process (chunk_cache.hpp). The cache can hold at least two blocks of all fields.
 class TableSource final : public Source {
  public:
   using Open = std::function<std::unique_ptr<const TableReader>(std::vector<std::uint64_t> blocks)>;
-  /// `cache_bytes` is the size of the cache; 0 means that nothing is cached. If all values take at most `max_kept`
-  /// bytes, the constructor decodes all blocks and keeps them. Throws UsageError if a block of a field takes more
-  /// memory than `limit` allows.
+  /// `cache_bytes` is the size of the cache; 0 means that nothing is cached. If all values together need at most
+  /// `max_kept` bytes, the constructor decodes all blocks and keeps them in memory. Throws UsageError if a block of a
+  /// field needs more memory than `limit` allows.
   TableSource(std::string path, TablePlan plan, const Open& open, const ExpansionLimit& limit, std::uint64_t cache_bytes,
               std::uint64_t max_kept);
 
@@ -30,7 +29,7 @@ class TableSource final : public Source {
   bool is_resident() const override { return !kept_.empty(); }
 
  private:
-  /// Consecutive rows of a block that are also consecutive in the request.
+  /// Rows that are consecutive in a block and also in the list of requested samples.
   struct RowRun {
     std::size_t block = 0;
     std::uint64_t row = 0;    ///< index of the first row in the block
@@ -59,12 +58,12 @@ class TableSource final : public Source {
   ExpansionLimit limit_;
   TablePlan plan_;
   std::vector<Dataset::Field> fields_;
-  std::vector<std::uint64_t> ends_;  // number of samples up to the end of each block
+  std::vector<std::uint64_t> ends_;  // for each block, the number of samples up to the end of the block
   std::unique_ptr<const TableReader> table_;
   std::unique_ptr<ChunkCacheShare> cache_;
   // A block is decoded in parts. A part is one field, or all fields if the table is read by rows.
   bool by_rows_ = false;
-  std::vector<std::vector<ChunkCache::Values>> kept_;  // blocks by part, if all are kept
+  std::vector<std::vector<ChunkCache::Values>> kept_;  // for each part, its blocks, if all blocks are kept in memory
 };
 
 /// Whether all values are kept in memory: never, only if they are not much larger than their file (if_small), or always.

@@ -18,8 +18,8 @@
 
 namespace trainrt::data::arrow_module {
 
-/// Makes a TableInput readable as a file of Arrow, for one thread. Exceptions must not pass through Arrow, so read errors
-/// are returned as messages. guarded() rethrows the original exception.
+/// Adapts a TableInput to Arrow's interface for files, for one thread. Because exceptions must not pass through Arrow, a
+/// failed read returns an arrow::Status. guarded() then rethrows the original exception.
 class ArrowInput final : public arrow::io::RandomAccessFile {
  public:
   ArrowInput(std::shared_ptr<const TableInput> input, arrow::MemoryPool* pool) : input_(std::move(input)), pool_(pool) {}
@@ -30,19 +30,19 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
   arrow::Result<std::int64_t> GetSize() override { return static_cast<std::int64_t>(input_->size()); }
   arrow::Status Seek(std::int64_t position) override {
     if (position < 0 || static_cast<std::uint64_t>(position) > input_->size())
-      return arrow::Status::IOError("it refers to bytes beyond its end");
+      return arrow::Status::IOError("the file refers to bytes beyond its end");
     offset_ = position;
     return arrow::Status::OK();
   }
 
   arrow::Result<std::int64_t> Read(std::int64_t bytes, void* out) override {
-    if (bytes < 0) return arrow::Status::IOError("it refers to a negative number of bytes");
+    if (bytes < 0) return arrow::Status::IOError("the file refers to a negative number of bytes");
     const auto count = std::min(bytes, static_cast<std::int64_t>(input_->size()) - offset_);
     try {
       input_->read(static_cast<std::uint64_t>(offset_), {static_cast<std::byte*>(out), static_cast<std::size_t>(count)});
     } catch (...) {
       exception_ = std::current_exception();
-      return arrow::Status::IOError("it cannot be read");
+      return arrow::Status::IOError("the file cannot be read");
     }
     offset_ += count;
     return count;
@@ -76,7 +76,7 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
   std::exception_ptr exception_;
 };
 
-/// Returns an Error with `text`, a message of Arrow. If a memory pool is full, adds an explanation of the limit.
+/// Returns an Error with `text`, a message of Arrow. If the message reports a full memory pool, adds which limit applies.
 inline Error arrow_error(std::string text) {
   if (text.find("cap exceeded") != std::string::npos)
     text += ". The limit is max_expanded_bytes, or the available memory if that is less";
@@ -129,7 +129,7 @@ class ReaderBase : public TableReader {
   /// Adds a block. Throws Error if the number of rows is impossible.
   void add_block(std::int64_t rows) {
     rows_ += static_cast<std::uint64_t>(rows);
-    if (rows < 0 || rows_ > max_rows) throw Error("it declares more rows than a file can have");
+    if (rows < 0 || rows_ > max_rows) throw Error("the file declares more rows than a file can have");
     blocks_.push_back(static_cast<std::uint64_t>(rows));
   }
   /// Returns the number of rows before a block.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_idle = 64;
 
-/// Reads the columns that were chosen when it was opened. For one thread.
+/// An open file, of which only the columns that were chosen when it was opened are read. For one thread.
 struct BatchReader {
   std::shared_ptr<ArrowInput> input;
   std::shared_ptr<arrow::ipc::RecordBatchFileReader> file;
@@ -27,7 +27,7 @@ class ArrowReader final : public ReaderBase {
     const auto reader = open({});
     for (const auto& field : reader.file->schema()->fields()) columns_.push_back(describe_column(*field));
     const auto batches = static_cast<std::size_t>(reader.file->num_record_batches());
-    if (columns_.empty()) throw Error("it has no columns");
+    if (columns_.empty()) throw Error("the file has no columns");
     if (blocks_.empty())
       find_blocks(batches);
     else if (blocks_.size() != batches)
@@ -82,14 +82,15 @@ class ArrowReader final : public ReaderBase {
     auto reader = take(columns);
     const auto batch =
         guarded(reader.input, [&] { return value_of(reader.file->ReadRecordBatch(static_cast<int>(block))); });
-    if (static_cast<std::size_t>(batch->num_columns()) != columns.size()) throw Error("its schema contradicts itself");
+    if (static_cast<std::size_t>(batch->num_columns()) != columns.size())
+      throw Error("the file is damaged: a record batch has a different number of columns than the schema");
     const std::lock_guard lock(mutex_);
     if (idle_.size() < max_idle) idle_.emplace(columns, std::move(reader));
     return batch;
   }
 
-  /// Finds the number of rows of each batch. The number is stored with the values of the batch, so one column of the
-  /// batch must be read.
+  /// Finds the number of rows of each record batch. The file stores this number with the values of the batch, so one
+  /// column of the batch must be read.
   void find_blocks(std::size_t batches) {
     std::size_t cheapest = 0;
     for (std::size_t i = 0; i < columns_.size(); ++i)
@@ -99,7 +100,7 @@ class ArrowReader final : public ReaderBase {
   }
 
   mutable std::mutex mutex_;
-  mutable std::multimap<std::vector<int>, BatchReader> idle_;  // readers that no thread uses, by their columns
+  mutable std::multimap<std::vector<int>, BatchReader> idle_;  // readers that no thread is using, by their columns
 };
 
 }  // namespace

@@ -53,13 +53,13 @@ std::string time_unit_of(const arrow::DataType& type) {
 
 void describe(const arrow::DataType& type, TableColumn& column);
 
-/// Describes a list or vector by the type of its elements.
+/// Sets the members of `column` that the type of the elements of a list or vector determines.
 void describe_elements(const arrow::DataType& element, TableColumn& column) {
   describe(element, column);
   if (column.varies || column.is_text || !column.meaning.empty()) column.unreadable = no_nested;
 }
 
-/// Describes an extension type by its storage type. For a tensor, the shape is that of the extension type.
+/// Sets the members of `column` for an extension type: those of its storage type, and for a tensor also the shape.
 void describe_extension(const arrow::ExtensionType& type, TableColumn& column) {
   describe(*type.storage_type(), column);
   if (type.extension_name() != "arrow.fixed_shape_tensor" || !column.unreadable.empty()) return;
@@ -106,7 +106,7 @@ void describe(const arrow::DataType& type, TableColumn& column) {
     case arrow::Type::EXTENSION:
       return describe_extension(static_cast<const arrow::ExtensionType&>(type), column);
     case arrow::Type::NA:
-      column.unreadable = "it has no values";
+      column.unreadable = "the column has no values";
       return;
     default:
       column.unreadable = arrow::is_decimal(type.id()) ? no_decimals : no_nested;
@@ -119,7 +119,7 @@ TableColumn describe_column(const arrow::Field& field) {
   TableColumn column{.name = field.name(), .file_type = field.type()->ToString(), .is_nullable = field.nullable()};
   describe(*field.type(), column);
   if (column.unreadable.empty() && !column.shape.empty() && column.shape.front() <= 0)
-    column.unreadable = "its samples are empty";
+    column.unreadable = "each sample of the column is an empty list";
   return column;
 }
 

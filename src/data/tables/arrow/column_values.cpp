@@ -15,7 +15,7 @@ namespace trainrt::data::arrow_module {
 
 namespace {
 
-[[noreturn]] void throw_damaged() { throw Error("the file is damaged: positions of values are outside of the file"); }
+[[noreturn]] void throw_damaged() { throw Error("the file is damaged: an offset or index of a value is out of range"); }
 
 [[noreturn]] void throw_other_type() { throw Error("the type of a column differs from the file's schema"); }
 
@@ -244,8 +244,8 @@ void append_varying(const arrow::Array& array, const TableColumn& column, std::u
   }
 }
 
-/// Validates the sizes of an array's buffers. For views and dictionaries, whose offsets are not checked elsewhere,
-/// validates each element.
+/// Throws Error if the sizes of an array's buffers are invalid. For views and dictionaries, also checks each element,
+/// because the code that reads them does not check their offsets.
 void require_sound(const arrow::Array& array) {
   const auto id = array.type_id();
   const bool has_views = id == arrow::Type::STRING_VIEW || id == arrow::Type::BINARY_VIEW || id == arrow::Type::DICTIONARY;

@@ -6,8 +6,8 @@
 
 namespace trainrt::data::arrow_module {
 
-/// Returns the number of values of a shape, or -1 if the shape is invalid. The module has this function because it cannot
-/// call element_count() of the program.
+/// Returns the number of values of a shape, or -1 if the shape is invalid. Replaces element_count(), which the module
+/// cannot call because it does not link to the program.
 inline std::int64_t values_of_shape(const Shape& shape) {
   std::int64_t count = 1;
   for (const auto axis : shape)
@@ -24,8 +24,8 @@ struct FirstRow {
   std::uint64_t in_file = 0;
 };
 
-/// Stores the values of an array in `target`. Checks all offsets and indices of the array. Throws Error that names
-/// column, row and value.
+/// Stores the values of an array in `target`. Checks all offsets and indices of the array. For an invalid value, throws
+/// Error, which names column, row and value.
 void put_values(const arrow::Array& array, const TableColumn& column, const TableTarget& target, const FirstRow& first);
 
 }  // namespace trainrt::data::arrow_module

@@ -13,8 +13,8 @@
 #include <trainrt/error.hpp>
 #include <trainrt/tensor.hpp>
 
-// Converts the numbers of an Arrow array to another type. Throws UsageError, which names the row, for a value that does
-// not fit the type, and for a missing value if the type has no NaN.
+// Functions that convert the numbers of an Arrow array to another type. They throw UsageError, which names the row, for a
+// value that does not fit the type, and for a missing value if the type has no NaN.
 namespace trainrt::data::arrow_module {
 
 using Half = arrow::util::Float16;
@@ -97,7 +97,7 @@ struct Run {
   std::int64_t begin = 0;
   std::int64_t count = 0;
   std::byte* out = nullptr;
-  std::size_t stride = 0;       ///< distance in bytes in `out`
+  std::size_t stride = 0;       ///< distance in bytes from one element to the next in `out`
   std::uint64_t first_row = 0;  ///< number of the row of the first element, for messages
   std::uint64_t per_row = 1;    ///< number of elements of a row, for messages
   bool must_be_exact = false;   ///< as TableTarget::must_be_exact
@@ -133,8 +133,8 @@ void put_run(const From* from, const Run& run) {
   }
 }
 
-/// Returns the size in bytes of a value of type `dtype`. The module has this function because it cannot call size_of() of
-/// the program.
+/// Returns the size in bytes of a value of type `dtype`. Replaces size_of(), which the module cannot call because it does
+/// not link to the program.
 inline std::size_t value_bytes(DType dtype) {
   if (dtype == DType::f64 || dtype == DType::i64) return 8;
   if (dtype == DType::f32 || dtype == DType::i32) return 4;
@@ -164,7 +164,7 @@ void put_as(const From* from, DType dtype, const Run& run) {
     case DType::boolean:
       return put_run<From, Flag>(from, run);
     default:
-      throw Error("the values cannot be converted to the requested type");
+      throw Error("values of this column cannot be converted to the requested type");
   }
 }
 

@@ -1,6 +1,6 @@
-// Each block is encoded in memory as a Parquet file with one row group. The footer of this file contains the offsets of
-// the columns. The footer of the complete file is made from the footers of the blocks. In this footer, the offsets of
-// each block are increased by the position of the block in the complete file.
+// Each block of rows is encoded in memory as a Parquet file with one row group, whose footer contains the offsets of the
+// columns. The footer of the complete file is made from these footers: the offsets of each block are increased by the
+// position of the block in the complete file.
 #include <cstring>
 #include <limits>
 #include <map>
@@ -64,7 +64,7 @@ std::shared_ptr<arrow::Buffer> view_of(const std::vector<std::byte>& bytes) {
                                          static_cast<std::int64_t>(bytes.size()));
 }
 
-/// Packs bools into bits, as Arrow stores them.
+/// Packs bools (one byte each) into bits, which is how Arrow stores them.
 std::shared_ptr<arrow::Buffer> bits_of(const std::vector<std::byte>& flags) {
   auto bits = value_of(arrow::AllocateEmptyBitmap(static_cast<std::int64_t>(flags.size())));
   for (std::size_t i = 0; i < flags.size(); ++i)
@@ -78,8 +78,8 @@ std::shared_ptr<arrow::Array> numbers_of(const Dataset::Field& field, const Colu
   return arrow::MakeArray(arrow::ArrayData::Make(number_type(field), count, {nullptr, std::move(values)}, 0));
 }
 
-/// Returns the array of offsets that Arrow needs for `count` samples of different lengths: `count` + 1 numbers, the last
-/// one for the end of the last sample. The unit is a value of `bytes` bytes.
+/// Returns the array of offsets that Arrow needs for `count` samples of different lengths: the beginning of each sample,
+/// and the end of the last sample. The offsets count values of `bytes` bytes.
 std::shared_ptr<arrow::Buffer> offsets_of(const Dataset::Field& field, const Column& column, std::size_t bytes,
                                           std::uint64_t count) {
   if (column.values.size() / bytes > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
@@ -145,9 +145,8 @@ parquet::Compression::type codec_of(const std::string& name) {
   return codec;
 }
 
-/// Returns whether to encode a field with a dictionary. This is the case for types with values that are likely to repeat,
-/// such as labels and words. It is also the case for bytes, because Parquet would otherwise store each byte as four
-/// bytes.
+/// Returns whether to encode a field with a dictionary. Returns true for types with values that are likely to repeat, such
+/// as labels and words, and for bytes, because Parquet would otherwise store each byte as four bytes.
 bool wants_dictionary(const Dataset::Field& field) {
   switch (field.dtype) {
     case DType::u8:
@@ -230,7 +229,7 @@ class ParquetEncoder final : public TableEncoder {
     guarded(nullptr, [&] {
       const auto block = parquet::FileMetaData::Make(notes.data(), static_cast<std::int64_t>(notes.size()));
       if (block->num_row_groups() != 1 || block->num_columns() != empty_footer_->num_columns())
-        throw Error("the metadata of a block does not match the file");
+        throw Error("the metadata of a block of rows does not match the columns of the file");
       constexpr int max_number = 32'767;  // the footer stores numbers of row groups in 16 bits
       const auto number = static_cast<std::int16_t>(count_ > max_number ? -1 : count_);
       copy_group(*block->RowGroup(0), static_cast<std::int64_t>(offset - magic.size()), number, *groups_->AppendRowGroup());

@@ -19,8 +19,8 @@ namespace trainrt::data::arrow_module {
 
 namespace {
 
-/// Maximum numbers of rows that are decoded at a time. They are small, so that the values of a few columns fit into the
-/// processor's cache.
+/// Maximum numbers of rows that are decoded at a time: few, so that the values of a few columns fit into the processor's
+/// cache.
 constexpr std::int64_t rows_at_a_time = 32'768;
 constexpr std::int64_t direct_rows_at_a_time = 8192;
 
@@ -39,8 +39,8 @@ class DirectColumn {
                                           const TableTarget& target);
 
   virtual ~DirectColumn() = default;
-  /// Decodes the next `rows` rows. `first` is the number of the first of these rows. Throws Error that names column,
-  /// row and value. Also throws Error if the file has fewer rows.
+  /// Decodes the next `rows` rows, of which `first` is the first. Throws Error, which names column, row and value, for an
+  /// invalid value. Also throws Error if the file has fewer rows.
   virtual void read(std::int64_t rows, FirstRow first) = 0;
 };
 
@@ -78,8 +78,8 @@ class DirectNumbers final : public DirectColumn {
   }
 
  private:
-  /// Moves each of the `present` values, which are contiguous at first, to the position of its row. Returns which rows
-  /// have a value.
+  /// Moves each of the first `present` values of `values` to the position of its row: Parquet stores no value for a row
+  /// whose value is missing. Returns which of the `count` rows have a value.
   Validity spread(Value* values, std::int64_t count, std::int64_t present) {
     const auto level_of_value = reader_->descr()->max_definition_level();
     bits_.assign(static_cast<std::size_t>(count + 7) / 8, 0);
@@ -132,7 +132,7 @@ std::unique_ptr<DirectColumn> DirectColumn::of(std::shared_ptr<parquet::ColumnRe
   }
 }
 
-/// Reads a Parquet file in one thread. All readers of the file share the decoded footer.
+/// An open Parquet file, for one thread. All readers of the file share the decoded footer.
 struct Reader {
   std::shared_ptr<ArrowInput> input;
   std::unique_ptr<parquet::arrow::FileReader> file;
@@ -148,7 +148,7 @@ class ParquetReader final : public ReaderBase {
     guarded(reader->input, [&] { require_ok(reader->file->GetSchema(&schema)); });
     for (const auto& field : schema->fields()) columns_.push_back(describe_column(*field));
     for (const auto& field : reader->file->manifest().schema_fields) add_leaves(field, leaves_.emplace_back());
-    if (leaves_.size() != columns_.size()) throw Error("its schema contradicts itself");
+    if (leaves_.size() != columns_.size()) throw Error("the file is damaged: its two schemas have different columns");
     for (std::size_t i = 0; i < leaves_.size(); ++i)
       is_direct_.push_back(leaves_[i].size() == 1 && DirectColumn::suits(*footer_->schema()->Column(leaves_[i].front()),
                                                                          *schema->field(static_cast<int>(i))->type()));
@@ -234,8 +234,8 @@ class ParquetReader final : public ReaderBase {
     return lacks;
   }
 
-  /// Decodes the rows in small batches, and all columns of a batch before the next batch. This order is faster, because
-  /// the columns of a vector share cache lines.
+  /// Decodes the rows in small batches, all columns of a batch before the next batch. This order is faster than column by
+  /// column, because the columns of a vector share cache lines.
   void read_direct(std::size_t block, const std::vector<const TableTarget*>& targets, std::uint64_t rows_before) const {
     auto reader = take();
     guarded(reader->input, [&] {
@@ -267,7 +267,8 @@ class ParquetReader final : public ReaderBase {
         if (!batch) break;
         const auto count = static_cast<std::uint64_t>(batch->num_rows());
         if (count > blocks_[block] - rows) throw Error("a row group has more rows than the footer declares");
-        if (static_cast<std::size_t>(batch->num_columns()) != columns.size()) throw Error("its schema contradicts itself");
+        if (static_cast<std::size_t>(batch->num_columns()) != columns.size())
+          throw Error("the file is damaged: a row group has a different number of columns than the schema");
         if (!take_rows(*batch, rows)) return;
         rows += count;
       }
