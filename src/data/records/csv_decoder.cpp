@@ -18,7 +18,7 @@
 
 namespace trainrt::data {
 
-/// Decodes the columns of a row, from the first column to the last one that is needed.
+/// Decodes rows into columns. Decodes each row from its first value to the last value that is needed.
 class CsvPass {
  public:
   CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder), ends_(decoder.columns_.size()) {
@@ -51,14 +51,14 @@ class CsvPass {
     Column* column = nullptr;  ///< nullptr: the values are not needed
     ValueType type;
     Plain plain = Plain::never;
-    std::size_t offset = 0, bytes = 0;  ///< offset of the value in a sample, and size of a sample
+    std::size_t offset = 0, bytes = 0;  ///< in bytes: offset of the value in a sample, and size of a sample
     bool must_fit = false;
 
     std::byte* at(std::size_t index) const { return column->values.data() + index * bytes + offset; }
   };
 
-  /// Decodes a row without quotes. Finds the ends of all values first, so that the processor can parse several numbers
-  /// at the same time.
+  /// Decodes a row without quotes. First finds the ends of all values: the parses of the numbers then do not depend on one
+  /// another, and the processor can execute several at the same time.
   void take_plain(const Record& record, std::size_t index) {
     const auto* const row = record.text.data();
     if (const auto count = find_ends(record.text); count < last_) refuse_count(count, record);
@@ -71,8 +71,8 @@ class CsvPass {
     }
   }
 
-  /// Sets ends_ to the ends of the values of a row, and returns the number of values. If there are more values than
-  /// columns, the additional ones count as part of the last value.
+  /// Sets `ends_` to the ends of the values of a row, and returns the number of values. If a row has more values than the
+  /// file has columns, the additional values become part of the last one.
   std::size_t find_ends(std::string_view text) {
     std::size_t count = 0;
     const auto max = ends_.size() - 1;
@@ -97,7 +97,7 @@ class CsvPass {
     }
   }
 
-  /// Decodes a number without blanks. Returns false for any other value, which put_value() then decodes.
+  /// Stores a number that has no blanks around it. Returns false for any other value; the caller then calls put_value().
   static bool put_plain(const char* begin, const char* end, const Target& target, std::size_t index) {
     if (target.plain == Plain::whole) {
       std::int64_t value = 0;
@@ -148,7 +148,7 @@ class CsvPass {
       const auto value = real_in(text);
       if (targets_[number].must_fit && value && !is_exact_in(text))
         refuse(text, number, record,
-               fmt::format("is not exact in f64, the type of the column's other values; set types = {}:f64 to round it",
+               fmt::format("is not exact in f64, the type of the column; set types = {}:f64 to round such integers",
                            excerpt(decoder_.columns_[number].name, 60)));
       good = value && put_real(*value, dtype, out);
     } else {
@@ -158,8 +158,8 @@ class CsvPass {
     if (!good) refuse(text, number, record, fmt::format("is not of type {}", name_of(dtype)));
   }
 
-  /// Throws UsageError unless the row has as many values as there are columns. Used for files whose rows were not checked
-  /// when the files were listed.
+  /// Throws UsageError unless the row has as many values as the file has columns. Used for files whose rows were not
+  /// checked when the files were listed.
   void require_count(const Record& record) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     std::size_t count = 1;
@@ -172,14 +172,15 @@ class CsvPass {
 
   [[noreturn]] void refuse_count(std::size_t count, const Record& record) const {
     bad_row(decoder_.path_, record.row,
-            fmt::format("it has only {}: the file was changed", counted(static_cast<std::int64_t>(count), "value")));
+            fmt::format("it has only {}: the file was changed after it was listed",
+                        counted(static_cast<std::int64_t>(count), "value")));
   }
 
   [[noreturn]] void refuse(std::string_view text, std::size_t number, const Record& record, const std::string& why) const {
     const auto& column = decoder_.columns_[number];
     bad_row(decoder_.path_, record.row,
             fmt::format("column '{}': '{}' {}. "
-                        "Set another type for the column (types = {}:text), or name words for missing values (na)",
+                        "Set another type for the column (types = {}:text), or list the words for missing values in na",
                         excerpt(column.name, 60), excerpt(join(printable_lines(text), "\\n"), 60), why,
                         excerpt(column.name, 60)));
   }

@@ -24,7 +24,7 @@ std::vector<std::string> first_row(const InputFile& file, const RowScan& scan, c
 }
 
 /// Returns whether `value`, in a column of numbers, probably means that the number is missing, like "NA". Such a word
-/// has no digits. It must not contain a comma either, because commas separate the words in the key `na`.
+/// has no digits. Returns false for a word with a comma, because commas separate the words in the key `na`.
 bool is_word_for_missing(std::string_view value) {
   return !value.empty() && std::ranges::none_of(value, [](char c) { return c == ',' || (c >= '0' && c <= '9'); });
 }
@@ -89,7 +89,7 @@ void warn_of_delimiter(const std::vector<CsvColumn>& columns, const std::string&
 
 /// FileContent::index of a CSV file.
 struct CsvIndex {
-  bool quotes = false;  ///< values may be in quotes, and the file contains quotes
+  bool quotes = false;  ///< whether values may be in quotes and the file contains quotes
   std::vector<CsvColumn> columns;
   RecordIndex records;
 

@@ -20,7 +20,7 @@ Seen kind_of(const JsonScalar& value) {
   return kinds[value.index()];
 }
 
-/// Collects the keys of objects, and infers the types of the values of the keys that are to be read.
+/// Collects the keys of JSON objects, and infers the type of the values of each key that will be read.
 class JsonGuess final : public JsonVisitor {
  public:
   explicit JsonGuess(const JsonOptions& options)
@@ -30,7 +30,7 @@ class JsonGuess final : public JsonVisitor {
     row_ = row;
     ++records_;
   }
-  /// Removes the last record from the statistics, so that a key does not count as missing because this record lacks it.
+  /// Removes the last record, which is invalid, from the statistics, so that no key counts as missing in it.
   void forget_record() {
     --records_;
     for (auto& guess : keys_)
@@ -54,7 +54,8 @@ class JsonGuess final : public JsonVisitor {
     }
     if (is_in_list_ && (kind == Seen::text || kind == Seen::boolean))
       refuse(
-          "holds an array with values that are not numbers, which a field cannot hold; name the keys to read in columns");
+          "holds an array with values that are not numbers, which a field cannot hold; set columns = KEYS without this "
+          "key");
     ++count_;
     current_->notes.see(kind, is_in_list_ ? std::string() : text_of(value), row_);
   }
@@ -69,7 +70,7 @@ class JsonGuess final : public JsonVisitor {
     key.length = count_;
   }
   [[noreturn]] void nested() override {
-    refuse("holds an object or an array of arrays, which a field cannot hold; name the keys to read in columns");
+    refuse("holds an object or an array of arrays, which a field cannot hold; set columns = KEYS without this key");
   }
 
   /// Returns the keys that occur in at least one record, except those removed by forget_record().
@@ -109,7 +110,7 @@ class JsonGuess final : public JsonVisitor {
     std::uint64_t objects = 0;   ///< number of objects that have the key
     std::uint64_t lists = 0;     ///< number of values that are lists
     std::uint64_t last_row = 0;  ///< row of the last object that has the key
-    bool lacks = false;          ///< true if a value of the key is null
+    bool lacks = false;          ///< whether a value of the key is null
   };
 
   using Numbers = std::map<std::string, std::size_t, std::less<>>;
@@ -158,7 +159,7 @@ std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& opt
     }
   });
   const auto names = guess.names();
-  if (names.empty()) throw UsageError(fmt::format("'{}': its first objects have no keys", records.path()));
+  if (names.empty()) throw UsageError(fmt::format("'{}': the first JSON objects have no keys", records.path()));
   require_known(options.columns, options.types, names, records.path());
   std::vector<JsonKey> keys;
   for (const auto& name : options.columns.empty() ? names : options.columns)

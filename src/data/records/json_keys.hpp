@@ -17,9 +17,9 @@ struct JsonKey {
   std::string name;
   ValueType type;
   bool is_list = false;
-  bool varies = false;       ///< lists vary in length
+  bool varies = false;       ///< whether the lists vary in length
   std::uint64_t length = 0;  ///< length of each list, unless `varies`
-  bool must_fit = false;     ///< the type f64 was inferred: an integer that f64 would round is an error
+  bool must_fit = false;     ///< true if f64 was inferred: then an integer that f64 would round is an error
 
   static auto packed_members(auto& self) {
     return std::tie(self.name, self.type, self.is_list, self.varies, self.length, self.must_fit);
@@ -30,17 +30,18 @@ struct JsonKey {
 struct JsonOptions {
   std::vector<std::string> columns;  ///< keys to read; empty: all keys of the first objects
   GivenTypes types;
-  bool skips_errors = false;  ///< lines that are not valid objects are ignored
+  bool skips_errors = false;  ///< whether lines that are not valid objects are ignored
 };
 
 /// Finds the keys of the first `probed` objects, in the order of their first occurrence, and infers the types of their
-/// values. A key that some objects lack has missing values. Throws UsageError with file, row and key if the values of a
-/// key have different kinds, or a kind that a field cannot hold.
+/// values. If an object lacks a key, the value counts as missing. Throws UsageError, with file, row and key, if the values
+/// of a key have different kinds, or a kind that a field cannot hold.
 std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t probed);
 
 std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);
 
-/// Reads the object of a record with `reader`. If `reader` or `visitor` throws, adds file and row to the message.
+/// Passes the JSON object in a record to `visitor`, by `reader`. If `reader` or `visitor` throws UsageError, adds file and
+/// row to the message.
 void visit_record(JsonObjectReader& reader, const std::string& path, const Record& record, JsonVisitor& visitor);
 
 }  // namespace trainrt::data

@@ -26,8 +26,8 @@ std::string json_text(const JsonScalar& value) {
   return std::holds_alternative<std::string_view>(value) ? fmt::format("\"{}\"", text) : text;
 }
 
-/// Writes the value to `out` as a number of type `type`. null is written as NaN. Returns false if the type cannot hold
-/// the value.
+/// Writes the value to `out` as a number of type `type`; writes null as NaN. Returns false if the type cannot hold the
+/// value.
 bool put(const JsonScalar& value, DType type, std::byte* out) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return put_integer(*integer, type, out);
   if (const auto* real = std::get_if<JsonReal>(&value)) return put_real(real->value, type, out);
@@ -45,7 +45,7 @@ bool fits_double(const JsonScalar& value) {
 /// Writes the values of JSON objects to columns. Each object is a sample.
 class JsonPass final : JsonVisitor {
  public:
-  /// `warns`: whether to print a warning for a key that is not in `keys`.
+  /// `warns`: whether to log a warning for each key in the file that is not in `keys`.
   JsonPass(std::string path, std::span<const JsonKey> keys, bool warns, std::span<Column> columns)
       : path_(std::move(path)), targets_(keys.size()), warns_(warns) {
     const auto asked = requested_columns(columns, keys.size());
@@ -123,7 +123,7 @@ class JsonPass final : JsonVisitor {
     if (key.is_list || !put_real(std::numeric_limits<double>::quiet_NaN(), key.type.dtype, values.data() + index_ * bytes))
       bad_row(path_, row_,
               fmt::format(
-                  "the key '{}' {}, and {} cannot be missing{}", excerpt(key.name, 60), why,
+                  "the key '{}' {}, but {} cannot be missing{}", excerpt(key.name, 60), why,
                   key.is_list ? "arrays of one length" : "a value of the type " + name_of(key.type),
                   key.is_list ? "" : "; set another type with the key 'types': f64 and f32 store a missing value as NaN"));
   }
@@ -132,7 +132,7 @@ class JsonPass final : JsonVisitor {
     if (!others_.emplace(name).second) return;
     warning_once(
         fmt::format("'{}': row {} has the key '{}', which is not read, because the first rows do not have it. "
-                    "To silence this warning, name the keys to read in columns",
+                    "To avoid this warning, list the keys to read: columns = KEYS",
                     path_, row_ + 1, excerpt(name, 60)));
   }
 
@@ -181,7 +181,7 @@ class JsonPass final : JsonVisitor {
 
 /// FileContent::index of a JSON lines file.
 struct JsonIndex {
-  bool warns = false;  ///< whether to print a warning for a key that is not in `keys`
+  bool warns = false;  ///< whether to log a warning for each key in the file that is not in `keys`
   std::vector<JsonKey> keys;
   RecordIndex records;
 

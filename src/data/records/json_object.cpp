@@ -17,7 +17,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-/// Thrown for text that is not valid JSON. explain() then finds the reason and the position.
+/// Thrown for text that is not valid JSON. The catcher calls explain(), which finds the reason and the position.
 struct InvalidJson {
   const char* why = "";
 };
@@ -30,7 +30,8 @@ T valid(simdjson::simdjson_result<T>&& result) {
   return value;
 }
 
-/// Reads one JSON object and checks all of its values. Passes the values that the visitor requests to the visitor.
+/// Reads one JSON object and checks the syntax of all values. Passes to the visitor the values of the keys for which
+/// JsonVisitor::begin_key() returns true.
 class ObjectWalk {
  public:
   explicit ObjectWalk(JsonVisitor& visitor) : visitor_(visitor) {}
@@ -67,7 +68,7 @@ class ObjectWalk {
     if (is_wanted_) visitor_.end_array();
   }
 
-  /// Returns the name of a key. Only names with escapes are copied.
+  /// Returns the name of a key. The name refers to the parsed text, unless it has escapes, which need a copy.
   static std::string_view key_of(ondemand::field& field) {
     const char* const begin = field.key().raw();
     const char* end = begin;
@@ -101,8 +102,8 @@ class ObjectWalk {
   bool is_wanted_ = false;
 };
 
-/// Returns the constant of Python's json module (such as NaN) at which the parser stopped, or "". It is found in the
-/// parser's message, which ends with the text read so far: "... invalid literal; last read: '"a":N'".
+/// If the parser stopped at a constant that only Python's json module writes, such as NaN, returns this constant; otherwise
+/// "". The parser's message ends with the text read so far: "... invalid literal; last read: '"a":N'".
 std::string_view python_constant(std::string_view message) {
   if (message.ends_with("-I'")) return "-Infinity";
   if (message.find("invalid literal") == message.npos) return "";
@@ -110,8 +111,8 @@ std::string_view python_constant(std::string_view message) {
   return message.ends_with("I'") ? "Infinity" : "";
 }
 
-/// Throws the UsageError for a text that simdjson has refused with `why`. Parses the text again with nlohmann's parser,
-/// which is slower but reports the position of the error.
+/// Throws UsageError for a text that simdjson has refused with the reason `why`. Parses the text again with the library
+/// nlohmann/json, which is slower but reports the position of the error.
 [[noreturn]] void explain(std::string_view text, std::string_view why) try {
   using Json = nlohmann::json;
   const auto check = [](int depth, Json::parse_event_t event, const Json&) {

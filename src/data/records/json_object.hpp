@@ -24,8 +24,8 @@ std::string text_of(const JsonScalar& value);
 class JsonVisitor {
  public:
   virtual ~JsonVisitor() = default;
-  /// Begins the next key. Returns whether the other functions are to be called for its value. Otherwise, only the
-  /// syntax of the value is checked.
+  /// Called for each key. Returns true if the value of the key must be passed to the other functions. If the result is
+  /// false, only the syntax of the value is checked.
   virtual bool begin_key(std::string_view key) = 0;
   virtual void scalar(const JsonScalar& value) = 0;  ///< the value of the key, or an element of its array
   virtual void begin_array() = 0;
@@ -35,16 +35,16 @@ class JsonVisitor {
   [[noreturn]] virtual void nested() = 0;
 };
 
-/// Parses JSON objects with simdjson. It owns the parser's memory, and can be used by one thread at a time.
+/// Parses JSON objects with simdjson. Owns the parser's memory. Only one thread at a time may use an object.
 class JsonObjectReader {
  public:
   static constexpr std::size_t padding = 64;  ///< readable bytes that must follow each text
 
   JsonObjectReader();
   ~JsonObjectReader();
-  /// Parses `text`, which must be one JSON object, completely, and passes its keys and values to `visitor` in their order.
-  /// The contents of the `padding` bytes after `text` do not matter. Throws UsageError, with the position, for invalid JSON
-  /// and if arrays and objects are nested more than max_json_depth deep.
+  /// Parses `text`, which must be one JSON object, and passes its keys and values to `visitor` in their order. The
+  /// `padding` bytes after `text` may have any content. Throws UsageError, with the position, if `text` is not valid JSON
+  /// or nests arrays and objects more than max_json_depth deep.
   void read(std::string_view text, JsonVisitor& visitor);
 
  private:

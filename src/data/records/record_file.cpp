@@ -46,8 +46,8 @@ std::uint64_t RecordFile::records_within(std::uint64_t max, std::uint64_t bytes)
   return std::min(max, index_.end_of(span).record);
 }
 
-/// Returns a range of the file that contains the first records of `ascending`, to be read at once. The range ends before
-/// a record that is not in the same or the next span of the index.
+/// Returns a range of the file to be read at once, which contains the first records of `ascending`. The range ends before
+/// a gap: consecutive records of the range are in the same span of the index, or in two neighbouring spans.
 RecordFile::Piece RecordFile::piece_of(std::span<const std::uint64_t> ascending) const {
   Piece piece{nearest_begin(ascending.front()), 0, 0};
   auto span = index_.span_of(ascending.front());
@@ -63,8 +63,8 @@ RecordFile::Piece RecordFile::piece_of(std::span<const std::uint64_t> ascending)
   return piece;
 }
 
-/// Finds the wanted records in `text`, the bytes of `piece`, and passes them to `take`. Returns the position after the
-/// last wanted record.
+/// Finds the records `wanted` in `text`, the bytes of the range `piece`, and passes them to `take`. Returns the position
+/// after the last of these records.
 RecordIndex::Entry RecordFile::walk(const Piece& piece, std::string_view text, std::span<const std::uint64_t> wanted,
                                     std::size_t first_index, const Take& take) const {
   auto at = piece.begin;

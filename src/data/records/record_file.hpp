@@ -31,8 +31,8 @@ class RecordFile {
       : file_(std::move(file)), index_(std::move(index)), quotes_(quotes), skip_empty_(skip_empty) {}
   const std::string& path() const { return file_->path(); }
   std::uint64_t size() const { return index_.records(); }  ///< number of records
-  /// Returns the number of records that begin in the first `bytes` bytes of the file, at most `max`. The number is
-  /// rounded up to the end of a span of the index.
+  /// Returns about how many records begin in the first `bytes` bytes of the file, at most `max`. The number includes all
+  /// records of the span of the index that contains the last of these bytes.
   std::uint64_t records_within(std::uint64_t max, std::uint64_t bytes) const;
 
   /// Passes the records with the indices in `ascending` to `take`. Neighbouring records are read together. Throws Error
@@ -42,11 +42,11 @@ class RecordFile {
   void read_first(std::uint64_t count, const Take& take) const;
 
  private:
-  /// A range of the file that is read at once.
+  /// A byte range of the file that is read at once.
   struct Piece {
     RecordIndex::Entry begin;
     std::uint64_t end = 0;    ///< offset at which the range ends
-    std::size_t records = 0;  ///< number of requested records in it
+    std::size_t records = 0;  ///< number of requested records in the range
   };
   Piece piece_of(std::span<const std::uint64_t> ascending) const;
   RecordIndex::Entry walk(const Piece& piece, std::string_view text, std::span<const std::uint64_t> wanted,

@@ -8,7 +8,7 @@
 namespace trainrt::data {
 
 /// The positions of some records of a text file, about one per `spacing` bytes. The records from one stored position to
-/// the next are a span. To find a record, the file is read from the beginning of its span.
+/// the next form a span. To find a record, a reader reads the file from the beginning of the record's span.
 class RecordIndex {
  public:
   struct Entry {
@@ -21,7 +21,8 @@ class RecordIndex {
                                              << 20;  ///< maximum number of entries; the spacing grows in larger files
 
   explicit RecordIndex(std::uint64_t spacing = default_spacing) : spacing_(spacing) {}
-  /// Adds the next record. Must be called for every record, in the order of the file.
+  /// Adds the next record, whose position is stored only if it begins a new span. Must be called for every record, in the
+  /// order of the file.
   void add(const Entry& entry) {
     if (entry.offset >= next_) note(entry);
   }

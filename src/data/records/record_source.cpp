@@ -47,7 +47,7 @@ void RecordSource::read(std::span<const std::uint64_t> samples, std::span<Column
     return;
   }
   if (ascends(samples)) return read_ascending(samples, columns);
-  // Each sample is read once, in the order of the file, so that neighbours are read together.
+  // Reads each sample once and in the order of the file, so that neighbouring samples are read together.
   std::vector<std::uint64_t> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());

@@ -12,12 +12,12 @@
 
 namespace trainrt::data {
 
-/// Returns a function that decodes the records of one request, such as rows, and writes their values to `columns`, which
-/// must outlive the returned function.
+/// A function that returns a decoder for one request of samples. The decoder writes the values of one record (such as a
+/// row) per call to `columns`, which must outlive it.
 ///
-/// The index of the record is 0 in the first call and increases by one with each call. Columns of fixed length already
-/// have their final size. The function throws UsageError with file, row, field and value for a value of the wrong type. A
-/// decoder is thread-safe.
+/// The index of the record is 0 in the first call of the decoder and increases by one with each call. Columns of fixed
+/// length must already have their final size. For a value of the wrong type, the decoder throws UsageError, with file,
+/// row, field and value. The RecordDecoder itself is thread-safe.
 using RecordDecoder = std::function<RecordFile::Take(std::span<Column> columns)>;
 
 /// A source that has the records of a text file as samples.
@@ -41,7 +41,7 @@ class RecordSource final : public Source {
   std::shared_ptr<const RecordFile> records_;
   std::vector<Dataset::Field> fields_;
   RecordDecoder decoder_;
-  std::vector<Column> kept_;  ///< columns by the index of the field
+  std::vector<Column> kept_;  ///< for each field, all values, if they are kept in memory
 };
 
 }  // namespace trainrt::data

@@ -20,7 +20,7 @@ namespace {
 
 bool has(std::string_view bytes, char wanted) { return bytes.find(wanted) != bytes.npos; }
 
-/// Finds the rows of a file. The bytes of the file must be passed to take() in their order.
+/// Finds the rows of a file. The caller passes the bytes of the file to take(), from the beginning to the end.
 class RowScanner {
  public:
   RowScanner(const std::string& path, const RowSyntax& syntax, std::uint64_t begin, std::uint64_t spacing)
@@ -28,9 +28,9 @@ class RowScanner {
     scan_.first_begin = scan_.first_end = begin;
   }
 
-  /// Takes the complete rows at the beginning of `text`, the part of the file after the rows that were taken before. If
-  /// `is_end` is set, the file ends with `text`, and its last row may lack a line break. 64 more bytes after `text` must
-  /// be readable. Returns the number of bytes taken.
+  /// Scans the complete rows at the beginning of `text`, and returns their size in bytes. `text` is the part of the file
+  /// after the rows that were scanned before. If `is_end` is set, the file ends with `text`, and its last row may lack a
+  /// line break. 64 more bytes after `text` must be readable.
   std::size_t take(std::string_view text, bool is_end) {
     if (const auto nul = text.find('\0'); syntax_.has_values() && nul != text.npos) refuse_nul(offset_ + nul);
     const bool quotes = syntax_.quotes && has(text, '"');
@@ -60,14 +60,13 @@ class RowScanner {
       const auto content = without_break(row);
       if (content.size() > syntax_.max_row_bytes) refuse_length();
       if (is_cut && std::ranges::count(content, '"') % 2 != 0 && !syntax_.has_values())
-        bad_row(path_, row_, "a quote in it is not closed");
+        bad_row(path_, row_, "the row has a quote that is not closed");
       take_row(row, content.empty() && syntax_.skip_empty ? 0 : count_values(content));
       text.remove_prefix(row.size());
     }
   }
 
-  /// Scans `text`, which must not contain quotes, for the ends of rows. Compares 64 bytes at a time with line breaks and
-  /// delimiters.
+  /// Does the work of take() for a text without quotes. Compares 64 bytes at a time with the line break and the delimiter.
   void take_plain(std::string_view text, bool is_end) {
     std::size_t begin = 0, values = 1;  // of the current row: its offset in `text`, and the number of its values so far
     for (std::size_t at = 0; at < text.size(); at += bytes_per_mask) {
@@ -87,7 +86,7 @@ class RowScanner {
     if (is_end && begin < text.size()) take_row(text.substr(begin), values);
   }
 
-  /// Takes a row with its line break, which has `values` values.
+  /// Adds the next row of the file, `with_break`, to the result. The row includes its line break and has `values` values.
   void take_row(std::string_view with_break, std::size_t values) {
     const auto row = without_break(with_break);
     if (row.size() > syntax_.max_row_bytes) refuse_length();
@@ -132,7 +131,7 @@ class RowScanner {
   [[noreturn]] void refuse_length() const {
     bad_row(path_, row_,
             fmt::format("it is longer than {} bytes (max_record_bytes){}", syntax_.max_row_bytes,
-                        scan_.has_quotes ? "; perhaps a quote in it is not closed" : ""));
+                        scan_.has_quotes ? "; perhaps a quote is not closed" : ""));
   }
 
   [[noreturn]] void refuse_nul(std::uint64_t at) const {
@@ -164,7 +163,7 @@ RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t 
   constexpr std::uint64_t piece_bytes = 512 << 10;
   const auto begin = mark_bytes(file);
   RowScanner scanner(file.path(), syntax, begin, spacing);
-  std::vector<char> text;  // begins with the `kept` bytes that were read and not yet taken
+  std::vector<char> text;  // begins with the `kept` bytes of an incomplete row, which take() has not scanned yet
   std::size_t kept = 0;
   for (auto at = begin; at < file.size();) {
     const auto bytes = static_cast<std::size_t>(std::min(piece_bytes, file.size() - at));

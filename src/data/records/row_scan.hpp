@@ -11,7 +11,7 @@ namespace trainrt::data {
 
 /// How the rows of a text file end, and which rows are records.
 struct RowSyntax {
-  bool quotes = false;     ///< values may be in double quotes, and may then contain line breaks and delimiters (RFC 4180)
+  bool quotes = false;     ///< values may be in double quotes, and then contain line breaks and delimiters (RFC 4180)
   char delimiter = '\n';   ///< separates the values of a row; '\n': a row is not divided into values
   bool header = false;     ///< the first row is not a record
   bool skip_empty = true;  ///< empty rows are not records
@@ -25,7 +25,7 @@ struct RowScan {
   RecordIndex index;
   std::uint64_t first_begin = 0, first_end = 0;  ///< offsets of the first row that is not empty, without its line break
   std::size_t values = 0;                        ///< number of values per row
-  bool has_quotes = false;                       ///< the file contains a quote, and RowSyntax::quotes is set
+  bool has_quotes = false;                       ///< whether the file contains a quote and RowSyntax::quotes is set
 };
 
 /// Reads a file once and finds its rows. Rows end with \n or \r\n; the line break of the last row may be missing. A

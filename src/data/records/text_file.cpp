@@ -22,7 +22,7 @@ constexpr std::array<Packing, 4> packings = {{{"gzip", "\x1f\x8b\x08", "gunzip -
                                               {"xz", "\xfd\x37\x7a\x58", "unxz -k"},
                                               {"bzip2", "BZh9", "bunzip2 -k"}}};
 
-/// Implements RecordDecoder.
+/// Implements RecordDecoder: returns a decoder that appends each line to all requested columns (there is only one field).
 RecordFile::Take copy_lines(std::span<Column> columns) {
   return [columns](const Record& record, std::size_t) {
     for (auto& column : columns) column.append(std::as_bytes(std::span(record.text)));

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t max_shown = 60;  // maximum number of bytes of a value in a message
 
-/// Returns whether `number` has leading zeros, which are lost if it is read as a number. 007 and -007 have them, 0 and
-/// 0.7 do not.
+/// Returns whether `number` has leading zeros, which would be lost if the text were read as a number: true for 007 and
+/// -007, false for 0 and 0.7.
 bool has_leading_zero(std::string_view number) {
   if (!number.empty() && (number.front() == '-' || number.front() == '+')) number.remove_prefix(1);
   return number.size() > 1 && number[0] == '0' && number[1] >= '0' && number[1] <= '9';

@@ -8,8 +8,8 @@
 
 namespace trainrt::data {
 
-/// Infers the type of a column from its values. Collects values for warnings about this type: texts that turn a column of
-/// numbers into a column of texts, and numbers with leading zeros, which are lost.
+/// Infers the type of a column from its values. Also collects values for two warnings: the first text in a column that has
+/// mostly numbers, and the first number with leading zeros, which would be lost.
 class ColumnNotes {
  public:
   struct Value {
@@ -20,8 +20,8 @@ class ColumnNotes {
   /// Adds the next value. `value` is the text in the file; `row` is counted from 0, including the header.
   void see(Seen kind, std::string_view value, std::uint64_t row);
 
-  /// Returns bool if all values are booleans, and i64 if all are integers. Returns f64 if all are numbers, of which
-  /// some may be missing (NaN). Otherwise returns text.
+  /// Returns bool if all values are booleans, and i64 if all are integers. Returns f64 if all are numbers, or if some are
+  /// missing (NaN) and all others are numbers, or all others are booleans (0 and 1). Otherwise returns text.
   ValueType type() const;
   /// Returns the first value that is not a number, if at least half of the values are numbers. Such a column is
   /// probably meant to contain numbers.
@@ -44,7 +44,7 @@ class ColumnNotes {
     void see(std::string_view value, std::uint64_t row);
   };
 
-  unsigned kinds_ = 0;  ///< the kinds that were seen, as a bit mask
+  unsigned kinds_ = 0;  ///< bit mask of the kinds (Seen) of all values so far
   Kind numbers_, texts_, booleans_, leading_zeros_;
 };
 

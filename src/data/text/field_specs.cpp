@@ -33,7 +33,7 @@ void require_key(const Dataset::Field& field, const std::string& what) {
   const bool is_whole = !field.varies && element_count(field.sample_shape) == 1 &&
                         (field.dtype == DType::i64 || field.dtype == DType::i32 || field.dtype == DType::i16 ||
                          field.dtype == DType::i8 || field.dtype == DType::u8);
-  if (!is_text && !is_whole) throw UsageError(what + " is neither an integer nor a text");
+  if (!is_text && !is_whole) throw UsageError(what + " is neither an integer nor a text, so its values cannot be compared");
 }
 
 std::string key_of(const TensorView& values, const Dataset::Field& field) {

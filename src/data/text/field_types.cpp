@@ -43,7 +43,7 @@ GivenTypes given_types(std::string_view list) {
     const auto name = colon == item.npos ? "" : trim(item.substr(0, colon));
     if (name.empty()) throw UsageError(fmt::format("types: '{}' is not of the form COLUMN:TYPE", excerpt(item, 60)));
     if (!types.emplace(name, value_type(trim(item.substr(colon + 1)))).second)
-      throw UsageError(fmt::format("types: '{}' is given twice", excerpt(name, 60)));
+      throw UsageError(fmt::format("types: '{}' has two types; set one type per column", excerpt(name, 60)));
   }
   return types;
 }
@@ -66,7 +66,8 @@ VectorField vector_field(const std::string& text) {
   if (colon == text.npos) return field;
   const auto type = value_type(trim(text.substr(colon + 1)));
   if (type.is_text)
-    throw UsageError(fmt::format("vector: '{}' is invalid: the type of a vector must be numeric", excerpt(text, 60)));
+    throw UsageError(
+        fmt::format("vector: '{}' is invalid: the type of a vector must be numeric, such as x:f32", excerpt(text, 60)));
   field.dtype = type.dtype;
   return field;
 }

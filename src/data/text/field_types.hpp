@@ -38,7 +38,7 @@ GivenTypes given_types(std::string_view list);
 void require_known(std::span<const std::string> columns, const GivenTypes& types, std::span<const std::string> names,
                    const std::string& path);
 
-/// The value of the key `vector`: a field that combines the columns of single numbers.
+/// The value of the key `vector`: a field that combines all columns that have one number per row.
 struct VectorField {
   std::string name;  ///< "" if the key is not set
   DType dtype = DType::f32;
@@ -51,8 +51,8 @@ enum class Seen : std::uint8_t { missing = 1, boolean = 2, integer = 4, real = 8
 
 constexpr bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
 
-// The functions put_...() write a value to `out` as a number of type `type`. They return false if the type cannot hold
-// the value. A boolean can hold only 0 and 1.
+// The functions put_...() write a value to `out` as a number of type `type`. They return false if the type cannot
+// represent the value. A boolean can represent only 0 and 1.
 
 inline bool put_real(double value, DType type, std::byte* out) {
   if (type == DType::f64) {
@@ -96,7 +96,7 @@ bool put_whole(std::int64_t value, std::byte* out) {
   return kept == value;
 }
 
-/// Returns whether a double holds the integer exactly.
+/// Returns whether a double can represent the integer exactly.
 inline bool is_exact(std::int64_t value) {
   constexpr double beyond = 9223372036854775808.0;  // 2^63
   const auto rounded = static_cast<double>(value);

@@ -16,7 +16,7 @@ constexpr std::size_t max_number_bytes = 1024;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// Removes the blanks around a number. Also removes a plus at its beginning, unless another sign follows.
+/// Returns `text` without the blanks around it, and without a plus at its beginning unless another sign follows the plus.
 std::string_view bare(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);

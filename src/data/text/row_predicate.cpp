@@ -28,7 +28,7 @@ using Condition = std::function<bool(Values)>;
 using OperandValue = std::variant<std::int64_t, double, std::string_view>;
 using Order = std::partial_ordering;
 
-/// Compares exactly, even integers that a double cannot hold.
+/// Compares the exact values, even if a double cannot represent the integer.
 Order compare(std::int64_t whole, double real) {
   constexpr double beyond = 0x1p63;
   if (std::isnan(real)) return Order::unordered;
@@ -49,7 +49,7 @@ Order compare(T a, T b) {
 }
 template <class A, class B>
 Order compare(A, B) {
-  return Order::unordered;  // a text and a number: refused when the condition is made
+  return Order::unordered;  // a text and a number: does not occur, because the parser refuses such a condition
 }
 
 OperandValue number_at(const std::byte* at, DType dtype) {
@@ -85,7 +85,7 @@ struct Operand {
   const Dataset::Field* field = nullptr;  ///< nullptr if the fields are not known
 };
 
-/// Makes functions from an expression. The index of a used field among `used` is its index among the values of a sample.
+/// Parses an expression into functions. Their argument has the values of the fields `used`, in this order.
 class ExpressionParser {
  public:
   /// If `fields` is nullptr, only the syntax is checked.
@@ -153,7 +153,7 @@ class ExpressionParser {
         return meets(std::visit([](auto a, auto b) { return compare(a, b); }, left(values), right(values)));
       };
     }
-    if (!left.is_field) fail("expected one of == != < <= > >=");
+    if (!left.is_field) fail("expected a comparison, one of == != < <= > >=");
     if (!is_at_end() && text_[at_] == '=') fail("use == to compare");
     if (left.field != nullptr && left.field->dtype != DType::boolean)
       fail_at(left.at, fmt::format("'{}' has type {}; only a bool field can be a condition without a comparison. "

@@ -15,8 +15,8 @@ namespace trainrt::data {
 ///   comparison = operand [("==" | "!=" | "<" | "<=" | ">" | ">=") operand]
 ///   operand    = number | "text" | 'text' | FIELD | FIELD[INDEX]
 ///
-/// A FIELD consists of letters, digits, `_`, `.` and `/`, and does not begin with a digit; other names are written in
-/// backquotes. In a text, `\` quotes the next character. Without a comparison, an operand must be a field of bool.
+/// A FIELD consists of letters, digits, `_`, `.` and `/`, and does not begin with a digit; other names must be in
+/// backquotes. In a text, `\` escapes the next character. An operand without a comparison must be a bool field.
 ///
 /// Numbers of different types are compared by their exact values. All comparisons with NaN are false, except `!=`. Texts
 /// are compared byte by byte.
