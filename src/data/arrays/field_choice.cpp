@@ -43,7 +43,9 @@ std::vector<FieldChoice> chosen_fields(const std::string& fields, const std::vec
   std::set<std::string> made;
   for (const auto& choice : choices) {
     if (choice.field.empty() || !is_utf8(choice.field))
-      throw UsageError(fmt::format("{}: the name '{}' of a field is empty or not UTF-8", what, shown(choice.field)));
+      throw UsageError(
+          fmt::format("{}: the field name '{}' is empty or not UTF-8; choose another name with the key 'fields'", what,
+                      shown(choice.field)));
     if (!made.insert(choice.field).second)
       throw UsageError(fmt::format("{}: two arrays make the field '{}'", what, shown(choice.field)));
   }

@@ -18,13 +18,13 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint32_t max_idx_dimensions = 32;  // HDF5 has the same limit; it also keeps messages short
+constexpr std::uint32_t max_idx_dimensions = 32;  // as in HDF5; the limit also keeps messages with a shape short
 
 [[noreturn]] void bad_idx(const InputFile& file, const std::string& why) {
   throw UsageError("IDX file " + file.path() + ": " + why);
 }
 
-/// Decompresses the gzip data `in` of a file, as inflate_into() does.
+/// Like inflate_into() for the gzip data `in`, but throws UsageError, which names `file`, for damaged data.
 Inflated inflated(const InputFile& file, std::span<const std::byte> in, std::span<std::byte> out,
                   std::uint64_t max_bytes) try {
   return inflate_into(in, out, DeflateForm::gzip, max_bytes);
@@ -46,7 +46,7 @@ std::optional<DType> dtype_of_code(std::uint32_t code) {
 }
 
 IdxHeader read_header(const InputFile& file) {
-  constexpr std::uint64_t bytes_with_header = 64 << 10;  // enough for the largest header, also if it is compressed
+  constexpr std::uint64_t bytes_with_header = 64 << 10;  // enough for the largest header, even if the file is compressed
   constexpr std::size_t max_header_bytes = 4 + 4 * max_idx_dimensions;
   auto bytes = first_bytes(file, bytes_with_header);
   const bool is_compressed = bytes.size() > 1 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
@@ -100,8 +100,8 @@ IdxHeader check_idx(const InputFile& file, const ExpansionLimit& limit) {
     if (file.size() < needed) too_short(file, header, file.size());
     return header;
   }
-  // A gzip file of this size cannot expand to more bytes. Without this check, a damaged header could request any amount
-  // of memory.
+  // Each byte of gzip data expands to at most max_inflation bytes. Without this check, a damaged header could request any
+  // amount of memory.
   const bool is_possible = needed / max_inflation <= file.size();
   if (is_possible) limit.require(needed, "IDX file " + file.path() + ": its gzip data");
   if (is_possible && gzip_length(file) == static_cast<std::uint32_t>(needed)) return header;

@@ -173,7 +173,7 @@ void read_descr(const std::string& descr, NpyHeader& header, const std::string& 
 
 void set_data_bytes_of_npy(NpyHeader& header, const std::string& what) {
   header.data_bytes = header.value_bytes;
-  std::uint64_t sample_bytes = header.value_bytes;  // computed on its own, because data_bytes is 0 for 0 samples
+  std::uint64_t sample_bytes = header.value_bytes;  // not computed from data_bytes, which is 0 for 0 samples
   for (std::size_t axis = 0; axis < header.shape.size(); ++axis) {
     const auto extent = static_cast<std::uint64_t>(header.shape[axis]);
     if (__builtin_mul_overflow(header.data_bytes, extent, &header.data_bytes) ||
@@ -237,7 +237,7 @@ DType dtype_of_npy(const NpyHeader& header, const std::string& what) {
   if (header.kind == 'i') return by_size(DType::i64, DType::i32, DType::i16, DType::i8);
   if (header.value_bytes == 1) return DType::u8;
   bad_npy(what, fmt::format("has values of type '{}u{}', which train functions do not support. "
-                            "Save them as a wider signed type with array.astype('i{}'). "
+                            "Save the array with a wider signed type: array.astype('i{}'). "
                             "The format 'tokens' can read token ids of this type",
                             header.is_big_endian ? '>' : '<', header.value_bytes,
                             std::min<std::size_t>(8, 2 * header.value_bytes)));

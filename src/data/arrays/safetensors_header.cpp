@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // maximum that the format allows
-constexpr int header_levels = 3;                         // maximum nesting depth of the header's JSON: file, tensor, shape
+constexpr int header_levels = 3;  // maximum nesting depth of the header's JSON: objects of the file and tensor, its shape
 
 struct SafeType {
   std::string_view kind;
@@ -58,7 +58,8 @@ std::string in_tensor(const std::string& what, const std::string& name) {
   return fmt::format("{}: the tensor '{}'", what, printable_line(excerpt(name, 100)));
 }
 
-/// Returns the array of unsigned integers `json[key]`. `tensor` is the beginning of error messages.
+/// Returns the unsigned integers in the array `json[key]`. Throws UsageError, which begins with `tensor`, if the value is
+/// missing or invalid.
 std::vector<std::uint64_t> numbers_of(const Json& json, const char* key, const std::string& tensor) {
   if (!json.contains(key) || !json[key].is_array()) throw UsageError(fmt::format("{} has no {}", tensor, key));
   if (!std::ranges::all_of(json[key], [](const Json& number) { return number.is_number_unsigned(); }))
@@ -89,7 +90,7 @@ SafeTensor tensor_of(const std::string& name, const Json& json, const std::strin
 
 /// Parses the header. Also throws UsageError if a name occurs twice, because the JSON library accepts duplicate names.
 Json parsed(std::string_view json, const std::string& what) {
-  const auto no_object = what + ": its header is not a JSON object of tensors";
+  const auto no_object = what + ": its header is not a JSON object of tensors; is it a safetensors file?";
   if (json.empty() || json.front() != '{' || is_nested_deeper(json, header_levels)) throw UsageError(no_object);
   std::set<std::string> names;
   std::string twice;
@@ -145,7 +146,7 @@ std::vector<SafeTensor> safetensors_of(const InputFile& file) {
     throw UsageError(
         fmt::format("{}: its header declares {} bytes, but the file has {}; it is truncated, or not a safetensors file",
                     what, bytes, file.size()));
-  constexpr std::uint64_t max_bytes_parsed = 16;  // memory that parsing takes for each byte of the JSON text
+  constexpr std::uint64_t max_bytes_parsed = 16;  // maximum number of bytes of memory to parse a byte of the JSON text
   require_memory(bytes * max_bytes_parsed, what + ": its header");
   std::string json(bytes, '\0');
   file.read(length_bytes, std::as_writable_bytes(std::span(json)));

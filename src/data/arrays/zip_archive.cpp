@@ -28,7 +28,7 @@ constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits in the
 constexpr std::uint16_t zip_stored = 0, zip_deflated = 8;         // compression methods
 constexpr std::uint32_t in_zip64 = 0xffffffff;  // value of a 32-bit field if the actual value is in the Zip64 fields
 
-/// Reads little-endian numbers from the bytes of a header. The header must be long enough for each number.
+/// Reads little-endian numbers from the bytes of a header. Precondition: the header is long enough for each number read.
 struct ZipFields {
   std::string_view bytes;
 
@@ -60,8 +60,8 @@ struct ZipSpan {
   std::uint64_t offset = 0, bytes = 0, entries = 0;
 };
 
-/// Returns `span`. Throws UsageError unless the directory ends at `end` and is large enough for its entries. `is_single`:
-/// the archive is not divided into several files; false is an error.
+/// Returns `span`. Throws UsageError unless the directory ends at `end` and is large enough for its entries. Also throws
+/// UsageError if `is_single` is false, which means that the archive is divided into several files.
 ZipSpan require_directory(const InputFile& file, const ZipSpan& span, std::uint64_t end, bool is_single) {
   if (!is_single || span.bytes > end || span.offset != end - span.bytes || span.entries > span.bytes / zip_entry_bytes)
     damaged_zip(file);
@@ -98,8 +98,8 @@ ZipSpan find_directory(const InputFile& file) {
   return require_directory(file, {fields.u32(16), fields.u32(12), fields.u16(10)}, tail_offset + at, is_single);
 }
 
-/// Reads those sizes and the offset of `member` that are in the Zip64 extra field instead of the member's own fields.
-/// Returns false if the extra field lacks one of these values.
+/// Sets the sizes and the offset of `member` that are too large for its 32-bit fields, and are therefore stored in the
+/// Zip64 extra field `extra`. Returns false if the extra field lacks one of these values.
 bool read_zip64(std::string_view extra, ZipMember& member) {
   constexpr std::size_t head = 4;
   std::vector<std::uint64_t*> wanted;
@@ -193,7 +193,8 @@ std::uint64_t ZipArchive::offset_of(const ZipMember& member) const {
 
 void ZipArchive::read_beginning(const ZipMember& member, std::span<std::byte> into) const {
   if (!member.is_stored) return decompress(member, into, false);
-  if (into.size() > member.bytes) damaged(member, "it is too short");
+  if (into.size() > member.bytes)
+    damaged(member, fmt::format("it has {} bytes, but at least {} are needed", member.bytes, into.size()));
   file_->read(offset_of(member), into);
 }
 
@@ -218,7 +219,7 @@ void ZipArchive::decompress(const ZipMember& member, std::span<std::byte> into, 
     return piece;
   };
   try {
-    const auto found = inflate_pieces(next, into, into.size() + (is_all ? 1 : 0));  // one byte more shows a wrong size
+    const auto found = inflate_pieces(next, into, into.size() + (is_all ? 1 : 0));  // + 1 detects data that are too long
     if (found.bytes < into.size()) throw Error(fmt::format("{} of its bytes are missing", into.size() - found.bytes));
     if (is_all && (found.bytes > into.size() || !found.is_complete))
       throw Error("it does not have as many bytes as the table of contents declares");

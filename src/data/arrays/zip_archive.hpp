@@ -9,7 +9,7 @@
 
 namespace trainrt::data {
 
-/// A member of a zip archive, as the archive's directory describes it.
+/// A member (file) of a zip archive, as the archive's directory (table of contents) describes it.
 struct ZipMember {
   std::string name;
   std::uint64_t bytes = 0;   ///< size of the decompressed member
@@ -21,12 +21,12 @@ struct ZipMember {
   bool is_stored = false;  ///< whether the member is not compressed
 };
 
-/// A zip archive (PKWARE's APPNOTE 6.3.3, with Zip64) that is open for reading. Any number of threads may read at the
-/// same time. The class replaces Debian's minizip 1.1, which cannot read members and offsets from 4 GiB on. Functions
-/// throw UsageErrors that name the file, the member and the problem.
+/// A zip archive (PKWARE's APPNOTE 6.3.3, with Zip64) that is open for reading. Thread-safe. Used instead of Debian's
+/// minizip 1.1, which does not support sizes and offsets of 4 GiB or more. For damaged archives, the functions throw
+/// UsageError, which names the file, the member and the problem.
 class ZipArchive {
  public:
-  /// Reads the archive's directory.
+  /// Reads the archive's directory (table of contents) from `file`.
   explicit ZipArchive(std::shared_ptr<const InputFile> file);
 
   /// Returns the members in the order of the directory.
@@ -35,10 +35,11 @@ class ZipArchive {
   void require_readable(const ZipMember& member) const;
   /// Fills `into` with the first decompressed bytes of the member.
   void read_beginning(const ZipMember& member, std::span<std::byte> into) const;
-  /// Fills `into`, which has the size of the decompressed member, and verifies the checksum.
+  /// Fills `into` with the complete decompressed member, and verifies its checksum. Precondition: `into` has the size of
+  /// the decompressed member.
   void read(const ZipMember& member, std::span<std::byte> into) const;
-  /// Returns the offset of the member's bytes in the file. Throws if the member's local header contradicts the
-  /// archive's directory. This check is necessary because the directory has no checksum.
+  /// Returns the offset of the member's bytes in the file. Throws UsageError if the member's local header contradicts the
+  /// archive's directory; this check is necessary because the directory has no checksum.
   std::uint64_t offset_of(const ZipMember& member) const;
 
  private:

@@ -26,7 +26,7 @@ namespace {
 constexpr int gzip_level = 4;  // compression level; higher levels are slower, and compress only slightly better
 constexpr std::size_t checksum_bytes = 4;
 
-/// Does the work of unshuffle_bytes() for values of sizeof(Word) bytes. Compilers vectorize the loop over bytes.
+/// Does the work of unshuffle_bytes() for values of sizeof(Word) bytes. Compilers can vectorize the loop over bytes.
 template <class Word>
 void unshuffle_words(const std::byte* in, std::size_t values, std::byte* out) {
   static_assert(std::endian::native == std::endian::little);
@@ -88,7 +88,7 @@ std::vector<std::byte> deflate_bytes(std::span<const std::byte> bytes) {
 }
 #endif
 
-/// Returns HDF5's checksum of bytes: Fletcher's checksum over big-endian words of 16 bits (Fletcher 1982).
+/// Returns the checksum of HDF5's filter Fletcher-32: Fletcher's checksum over big-endian words of 16 bits (Fletcher 1982).
 std::uint32_t fletcher32_of(std::span<const std::byte> bytes) {
   const auto at = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[i]); };
   std::uint32_t low = 0, high = 0;
@@ -117,7 +117,7 @@ bool is_checksum(ChunkFilter filter) {
 
 /// Removes the checksum at the end of `bytes`. Throws Error if the checksum is wrong, unless `is_ignored` is set.
 void remove_checksum(std::vector<std::byte>& bytes, bool is_ignored) {
-  if (bytes.size() < checksum_bytes) throw Error("it is shorter than its checksum");
+  if (bytes.size() < checksum_bytes) throw Error("the chunk is too short to contain a checksum");
   std::uint32_t stored = 0;
   std::memcpy(&stored, bytes.data() + bytes.size() - checksum_bytes, checksum_bytes);
   bytes.resize(bytes.size() - checksum_bytes);
@@ -138,7 +138,7 @@ std::vector<std::byte> decode_chunk(const H5ChunkTable& table, const io::H5Chunk
     } else if (filter == ChunkFilter::shuffle) {
       stored = unshuffle_bytes(stored, size_of(table.dtype));
     } else {
-      auto inflated_bytes = bytes;  // the input of the filter: the values, and checksums that filters before it added
+      auto inflated_bytes = bytes;  // the values, and the checksums that were added before the compression
       for (std::size_t before = 0; before < i; ++before)
         if (is_applied(before) && is_checksum(table.filters[before])) inflated_bytes += checksum_bytes;
       std::vector<std::byte> inflated(inflated_bytes);
@@ -146,7 +146,7 @@ std::vector<std::byte> decode_chunk(const H5ChunkTable& table, const io::H5Chunk
       stored = std::move(inflated);
     }
   }
-  if (stored.size() != bytes) throw Error(fmt::format("it has {} bytes instead of {}", stored.size(), bytes));
+  if (stored.size() != bytes) throw Error(fmt::format("it expands to {} bytes instead of {}", stored.size(), bytes));
   swap_values(stored, table.swapped);
   return stored;
 }

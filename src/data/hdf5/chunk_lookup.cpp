@@ -34,7 +34,7 @@ std::optional<std::vector<ChunkFilter>> known_filters(const io::H5Table& descrip
   return filters;
 }
 
-/// Returns whether the chunk number `chunk` extends beyond the dataset.
+/// Returns whether the chunk with the number `chunk` extends beyond the edge of the dataset.
 bool is_partial(const H5ChunkTable& table, std::uint64_t chunk) {
   for (auto axis = table.shape.size(); axis-- > 0;) {
     const auto tiles = static_cast<std::uint64_t>((table.shape[axis] - 1) / table.chunk[axis] + 1);
@@ -57,8 +57,8 @@ void require_possible_chunk(const DataFile& file, const H5ChunkTable& table, con
 
 }  // namespace
 
-/// For each chunk, packs its size in the file. If the chunk was written, its skipped filters and its distance from the
-/// previous chunk follow.
+/// Encodes the chunks, for each of them its size in the file. If the size is not 0, its skipped filters and its distance
+/// from the end of the previous chunk follow.
 void H5ChunkList::pack(PackedWriter& into) const {
   into.number(size());
   std::uint64_t end = 0;

@@ -4,15 +4,16 @@
 
 namespace trainrt::data {
 
-/// Completes `table`, the description of the chunked dataset `dataset` of the file `file`: sets its filters and the
-/// positions of its chunks. Sets `by_library` instead if the dataset has other filters than gzip, shuffle and Fletcher-32,
-/// or more than 2^24 chunks. Throws UsageError if the position or size of a chunk is impossible, or if HDF5 lacks a filter.
+/// Completes `table`, which describes the chunked dataset `dataset` of `file`: sets its filters and the positions of its
+/// chunks. If only the HDF5 library can read the dataset, sets `table.by_library` instead; this is the case for filters
+/// other than gzip, shuffle and Fletcher-32, and for more than 2^24 chunks. Throws UsageError if the position or size of a
+/// chunk is impossible, or if the HDF5 library lacks a filter.
 void find_chunks(hid_t dataset, const io::H5Table& description, const DataFile& file, H5ChunkTable& table);
 
 /// Throws UsageError if `file` ends before the `bytes` bytes at `offset`.
 void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes);
 
-/// Fills `out` with copies of `value`, the bytes of one value.
+/// Fills `out` with copies of `value`, which has the bytes of one value.
 void repeat_value(std::string_view value, std::span<std::byte> out);
 
 /// Returns the size in bytes of an array of shape `shape`.

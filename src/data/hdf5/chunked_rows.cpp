@@ -79,7 +79,8 @@ ChunkCache::Values ChunkedRows::values_of(std::uint64_t chunk, const Box& box) c
   return cache_->get(number_, chunk, bytes_of_box(box.stored, table_.dtype), make, table_.chunks.size());
 }
 
-/// Copies the part of one row that is in the box. Calls itself for each axis, beginning with axis number `axis`.
+/// Copies the part of one row that is in `box` from the decoded chunk `from` to the row `to`. Calls itself for each axis
+/// after `axis`.
 void ChunkedRows::copy(const Box& box, std::size_t axis, const std::byte* from, std::byte* to) const {
   auto step = size_of(table_.dtype);
   if (axis + 1 >= box.count.size()) {
@@ -90,7 +91,8 @@ void ChunkedRows::copy(const Box& box, std::size_t axis, const std::byte* from, 
   for (std::int64_t i = 0; i < box.count[axis]; ++i, from += step, to += axis_bytes_[axis]) copy(box, axis + 1, from, to);
 }
 
-/// Reads some of the rows: `requests` are indices into `rows`. All requested rows must be in the same chunks.
+/// Reads those elements of `rows` that have the indices `requests`. All these rows must be in the same band, which is a row
+/// of chunks.
 void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const std::size_t> requests,
                             std::byte* out) const {
   const auto row_bytes = axis_bytes_.front();

@@ -17,7 +17,7 @@ enum class ChunkFilter : std::uint8_t {
   shuffle,
   deflate,
   fletcher32,
-  ignored_fletcher32,  ///< the checksum is removed without being verified (verify = off)
+  ignored_fletcher32,  ///< fletcher32 with verify = off: the checksum is removed, but not verified
 };
 
 /// The chunks of a dataset, in row-major order. pack() needs only a few bytes per chunk.
@@ -27,7 +27,7 @@ struct H5ChunkList : std::vector<io::H5Chunk> {
   void unpack(PackedReader& from);
 };
 
-/// A chunked dataset of one of the files.
+/// A chunked dataset of one of the files in H5Index::files.
 struct H5ChunkTable {
   std::size_t file = 0;  ///< index of the file in H5Index::files
   std::string dataset;
@@ -45,7 +45,7 @@ struct H5ChunkTable {
   }
 };
 
-/// Consecutive rows of a field that are stored in the same dataset or file.
+/// Some consecutive rows of a field, all of which are stored in the same dataset or file.
 struct H5Piece {
   enum class Kind : std::uint8_t { file, chunks, library, kept, missing };
   Kind kind = Kind::missing;
@@ -68,8 +68,8 @@ struct H5Field {
   static auto packed_members(auto& self) { return std::tie(self.name, self.pieces); }
 };
 
-/// The positions of the values of an HDF5 file's fields. With them, a rank reads the fields without the HDF5 library. The
-/// exceptions are pieces of kind `library` and tables with `by_library`.
+/// The positions of the values of an HDF5 file's fields. By these positions, a rank reads the fields without the HDF5
+/// library. Only pieces of kind `library` and tables with `by_library` need the library.
 struct H5Index {
   std::vector<DataFile> files;  ///< files[0] is the HDF5 file itself
   std::vector<H5ChunkTable> tables;

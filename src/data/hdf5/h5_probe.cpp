@@ -19,8 +19,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Calls `call`. Converts an Error to a UsageError with `subject` in front of its message, because a restart would fail
-/// in the same way.
+/// Returns call(). If it throws Error, throws UsageError instead, because a restart would fail in the same way. The message
+/// begins with `subject`.
 template <class Call>
 auto about(const std::string& subject, const Call& call) try {
   return call();
@@ -67,12 +67,12 @@ void require_datasets(const DataFile& file, hid_t group, const std::vector<std::
     if (std::count(names.begin(), names.end(), name) > 1)
       throw UsageError(fmt::format("the key 'fields' names {} twice", dataset_in_words(name, file)));
     if (std::find(existing.begin(), existing.end(), name) != existing.end()) continue;
-    about(dataset_in_words(name, file), [&] { io::h5_open_dataset(group, name); });  // throws a precise error for a link
+    about(dataset_in_words(name, file), [&] { io::h5_open_dataset(group, name); });  // for a link, throws a better error
     throw UsageError(fmt::format("{} does not exist; the group has: {}", dataset_in_words(name, file), join(existing)));
   }
 }
 
-/// Returns the content of the file with its fields and number of samples. FileContent::index is not set yet.
+/// Returns the content of the file with its fields and number of samples, but without FileContent::index.
 FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::string>& names) {
   FileContent content;
   std::vector<std::string> shapes;
@@ -92,9 +92,9 @@ FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::
                   file.path, join(shapes)));
 }
 
-/// Returns the number of bytes of a chunked dataset's values that the file does not store. If the HDF5 library reads the
-/// dataset, its chunks are unknown. In this case, the result is the size of all values if the file is too small to
-/// contain them even in compressed form, otherwise 0.
+/// Returns the size in bytes of those values of a chunked dataset that the file does not store. If the HDF5 library reads
+/// the dataset, its chunks are unknown. In this case, returns the size of all values if the file is too small to contain
+/// them even in compressed form, otherwise 0.
 std::uint64_t missing_bytes(const H5ChunkTable& table, std::uint64_t file_bytes) {
   const auto all = bytes_of_box(table.shape, table.dtype);
   if (table.by_library) return all / max_inflation > file_bytes ? all : 0;
@@ -102,9 +102,9 @@ std::uint64_t missing_bytes(const H5ChunkTable& table, std::uint64_t file_bytes)
   return std::min(all, static_cast<std::uint64_t>(missing) * bytes_of_box(table.chunk, table.dtype));
 }
 
-/// Throws UsageError, which names file and dataset, if the file expands to more than the key max_expanded_bytes allows.
-/// The limit applies to each sample, to each decoded chunk, and to those values of each dataset that the file does not
-/// store.
+/// Throws UsageError, which names file and dataset, if the file expands to more bytes than the key `max_expanded_bytes`
+/// allows. The limit applies to each sample, to each decoded chunk, and to those values of each dataset that the file does
+/// not store.
 void require_expandable(const H5Index& index, const std::vector<Dataset::Field>& fields, const Options& options) {
   std::uint64_t file_bytes = 0;
   for (const auto& file : index.files) file_bytes += file.size;
@@ -136,7 +136,7 @@ std::string without_outer_slashes(std::string path) {
 
 FileContent probe_h5(const DataFile& file, const std::string& group_name, const std::vector<std::string>& fields,
                      const Options& options) {
-  const auto lock = io::h5_lock();  // the lock must be held until all HDF5 ids are closed
+  const auto lock = io::h5_lock();  // declared first, so that it is held until all HDF5 ids are closed
   const auto path = without_outer_slashes(trim(group_name));
   H5Resolver resolver(file);
   const auto group = about(file_in_words(file), [&] { return io::h5_open_group(resolver.file(), path); });

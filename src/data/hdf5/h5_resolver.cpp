@@ -24,7 +24,7 @@ H5Piece missing_piece(std::uint64_t rows, const io::H5Table& table) {
   return {.kind = H5Piece::Kind::missing, .rows = rows, .values = as_text(table.fill)};
 }
 
-/// Returns the piece with the rows [first, first + rows) of `piece`.
+/// Returns the part of `piece` (consecutive rows of a field) that has its rows `first` to `first + rows` - 1.
 H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, std::uint64_t row_bytes) {
   auto part = piece;
   part.rows = rows;
@@ -37,7 +37,7 @@ H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, s
   return part;
 }
 
-/// Returns the pieces with the rows [first, first + rows) of `pieces`.
+/// Returns the parts of `pieces` that together have their rows `first` to `first + rows` - 1.
 std::vector<H5Piece> part_of(const std::vector<H5Piece>& pieces, std::uint64_t first, std::uint64_t rows,
                              std::uint64_t row_bytes) {
   std::vector<H5Piece> parts;
@@ -54,8 +54,8 @@ std::uint64_t rows_of(const io::H5Table& table, std::uint64_t row_elements) {
   return static_cast<std::uint64_t>(element_count(table.shape)) / row_elements;
 }
 
-/// Returns whether the mapping names its sources by a pattern, from which HDF5 generates the names. A pattern contains
-/// a %.
+/// Returns whether the mapping of a virtual dataset names its sources by a pattern, from which HDF5 generates the names of
+/// files or datasets. A pattern contains a %.
 bool is_pattern(const io::H5Mapping& mapping) { return (mapping.file + mapping.dataset).find('%') != std::string::npos; }
 
 }  // namespace
@@ -72,16 +72,16 @@ io::H5Id& H5Resolver::open_file(std::size_t number) {
   return open_.emplace(number, io::h5_open_to_find(index_.files[number].path)).first->second;
 }
 
-/// Returns the path of the file to which the file number `file` refers as `name`. `name` is relative to the folder of the
-/// file that contains it. Throws UsageError if the path is not below the folder of the HDF5 file. Otherwise, an untrusted
-/// HDF5 file could make trainrt read any file.
+/// Returns the path of the file `name`, to which the file with the index `file` refers. `name` is relative to the folder of
+/// the file that contains it. Throws UsageError if the path is not below the folder of the dataset's HDF5 file; without
+/// this check, an untrusted HDF5 file could make trainrt read any file.
 std::string H5Resolver::path_of(std::size_t file, const std::string& name) const {
   const std::filesystem::path own(index_.files.front().path), by(index_.files[file].path);
   const auto folder = std::filesystem::absolute(own).lexically_normal().parent_path();
   const auto named = std::filesystem::absolute(by).parent_path() / name;
   const auto inside = named.lexically_normal().lexically_relative(folder);
   if (name.empty() || inside.empty() || *inside.begin() == ".." || inside == ".")
-    throw UsageError(fmt::format("it refers to the file '{}', which is not in the folder of this file", name));
+    throw UsageError(fmt::format("it refers to the file '{}', which is not in the folder of the HDF5 file", name));
   return (own.parent_path() / inside).string();
 }
 
@@ -129,7 +129,7 @@ H5Resolver::Pieces H5Resolver::resolve(std::size_t number, const std::string& da
 }
 
 H5Resolver::Pieces H5Resolver::resolve_external(std::size_t file, const io::H5Table& table, std::uint64_t row_elements) {
-  std::vector<std::size_t> numbers;  // the names of all files are checked, even if the HDF5 library will read the dataset
+  std::vector<std::size_t> numbers;  // path_of() checks the names of all files, even if the HDF5 library will read them
   for (const auto& part : table.external) numbers.push_back(add_file(path_of(file, part.file)));
   const auto row_bytes = row_elements * size_of(table.dtype);
   auto left = rows_of(table, row_elements);
@@ -145,7 +145,8 @@ H5Resolver::Pieces H5Resolver::resolve_external(std::size_t file, const io::H5Ta
         {.kind = H5Piece::Kind::file, .rows = rows, .in = number, .first = part.offset, .swapped = table.swapped});
     left -= rows;
   }
-  if (left > 0) throw UsageError("its external files are too short for its shape");
+  if (left > 0)
+    throw UsageError(fmt::format("its external files are too short: the last {} rows of its shape are missing", left));
   return pieces;
 }
 
@@ -159,8 +160,8 @@ H5Resolver::Pieces H5Resolver::resolve_chunks(std::size_t file, const std::strin
   return std::vector<H5Piece>{{.kind = H5Piece::Kind::chunks, .rows = rows_of(table, row_elements), .in = number}};
 }
 
-/// Adds a table for the chunked dataset, and returns the index of the table. `is_one_row`: a virtual dataset uses the
-/// complete chunked dataset as one row. The table then gets an additional first axis of extent 1.
+/// Adds a table for the chunked dataset to the index, and returns the number of the table. `is_one_row`: a virtual dataset
+/// uses the complete chunked dataset as one row; the table then gets an additional first axis of extent 1.
 std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
                                    bool is_one_row) {
   H5ChunkTable made{file,          dataset, table.shape, table.chunk,         table.dtype,
@@ -208,9 +209,9 @@ H5Resolver::Pieces H5Resolver::resolve_virtual(std::size_t file, const io::H5Tab
   return pieces;
 }
 
-/// Checks the sources of a virtual dataset that the HDF5 library will read. Throws UsageError in three cases: a source is
-/// in a file outside of the folder of the HDF5 file; a source is missing, for which HDF5 would return fill values; or a
-/// source refers to further files, which HDF5 would open unchecked.
+/// Checks the source datasets of a virtual dataset that the HDF5 library will read. Throws UsageError in three cases: a
+/// source is outside of the folder of the HDF5 file; a source is missing, and HDF5 would return fill values instead; or a
+/// source refers to further files, which HDF5 would open without any check.
 void H5Resolver::require_readable_sources(const io::H5Table& table) {
   for (const auto& mapping : table.mappings) {
     const auto path = mapping.file == "." ? index_.files.front().path : path_of(0, mapping.file);

@@ -11,13 +11,13 @@
 namespace trainrt::data {
 
 /// Finds the files and positions where the rows of an HDF5 file's datasets are stored. The rows may also be in other
-/// files, to which a virtual dataset or external storage refers. Throws UsageError if such a file is outside of the
-/// folder of the HDF5 file. The caller must hold io::h5_lock() as long as the object exists.
+/// files, to which a virtual dataset or external storage refers. The functions throw UsageError if such a file is outside
+/// of the folder of the HDF5 file. The caller must hold io::h5_lock() as long as the object exists.
 class H5Resolver {
  public:
   explicit H5Resolver(const DataFile& file);
-  /// Returns the pieces of the dataset `dataset`, a path in the HDF5 file. The messages of Error and UsageError do not
-  /// name the dataset.
+  /// Returns the rows of the dataset with the path `dataset` in the HDF5 file as pieces, which are groups of consecutive
+  /// rows. The messages of Error and UsageError do not name the dataset; the caller adds its name.
   std::vector<H5Piece> pieces_of(const std::string& dataset);
   /// Returns the open HDF5 file.
   io::H5Id& file() { return open_file(0); }
@@ -27,8 +27,8 @@ class H5Resolver {
 
  private:
   using Pieces = std::optional<std::vector<H5Piece>>;  ///< nullopt: only the HDF5 library can read the dataset
-  /// Returns the pieces of a dataset. The dataset is treated as rows of `row_elements` elements of type `dtype`.
-  /// `depth` is the number of virtual datasets that were followed to reach this dataset.
+  /// Does the work of pieces_of() for a dataset of the file with the index `file`. Treats the dataset as rows of
+  /// `row_elements` elements of type `dtype`. `depth` is the number of virtual datasets that led to this dataset.
   Pieces resolve(std::size_t file, const std::string& dataset, std::uint64_t row_elements, DType dtype, int depth);
   Pieces resolve_external(std::size_t file, const io::H5Table& table, std::uint64_t row_elements);
   Pieces resolve_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, std::uint64_t row_elements);
@@ -42,10 +42,10 @@ class H5Resolver {
   io::H5Id& open_file(std::size_t number);
 
   H5Index index_;
-  std::map<std::string, std::size_t> numbers_;  // numbers of files, by path
-  std::map<std::size_t, io::H5Id> open_;        // the HDF5 file itself and at most one other file, by number
+  std::map<std::string, std::size_t> numbers_;  // indices in H5Index::files, by path
+  std::map<std::size_t, io::H5Id> open_;        // by index: the open HDF5 file itself, and at most one other open file
   std::map<std::tuple<std::size_t, std::string, bool>, std::size_t>
-      tables_;  // numbers of tables by file, dataset, and whether the table is one row
+      tables_;  // indices in H5Index::tables, by file, dataset, and whether the table is used as one row
 };
 
 }  // namespace trainrt::data

@@ -11,7 +11,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns whether the channels of an image with three axes are the last axis.
+/// Returns whether the last axis of an image with three axes contains the channels.
 bool are_interleaved(const Shape& shape) {
   constexpr std::int64_t max_channels = 4;
   return shape[2] <= max_channels && shape[0] > max_channels;

@@ -145,8 +145,8 @@ std::vector<std::byte> ImageDecoder::decode_of_any_size(EncodedImage image, cons
   return sample;
 }
 
-/// Writes the pixels of an image to `out`, interleaved. If the image has a size different from `wanted`, resizes it
-/// first.
+/// Writes the pixels of an image to `out`, with interleaved channels. If the size of the image is not `wanted`, resizes
+/// the image first.
 void ImageDecoder::decode_pixels(EncodedImage image, const std::string& what, ImageSize wanted, std::uint8_t* out) const {
   const auto reader = open(image, what);
   const auto size = reader->size();

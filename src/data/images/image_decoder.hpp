@@ -13,15 +13,15 @@
 
 namespace trainrt::data {
 
-/// Returns the keys of formats that hold images: size, resize_mode, channels, layout, type, decode, max_pixels,
-/// max_file_bytes.
+/// Returns the specifications of the keys that all formats with images have: size, resize_mode, channels, layout, type,
+/// decode, max_pixels, max_file_bytes.
 std::vector<OptionSpec> image_options();
 
-/// Decodes images as the keys of image_options() request. Immutable: several threads may use it at the same time. `what`
-/// names an image in messages ("image 'a.png'").
+/// Decodes images according to the keys of image_options(). Immutable, so several threads may use an object at the same
+/// time. The parameter `what` of the functions names the image in messages ("image 'a.png'").
 class ImageDecoder {
  public:
-  /// `options`: checked against image_options().
+  /// `options` must have been checked against the specifications of image_options().
   explicit ImageDecoder(const Options& options);
 
   bool decodes() const { return decodes_; }             ///< if false, the field contains the encoded images
@@ -31,18 +31,18 @@ class ImageDecoder {
   /// Returns the size of an image from its header. Throws UsageError if the bytes are not an image, or if the image is
   /// damaged or has more than max_pixels pixels. No memory for pixels is allocated before this check.
   ImageSize size_of(EncodedImage image, const std::string& what) const { return open(image, what)->size(); }
-  /// Throws UsageError if images are not resized and `size`, the size of an image, differs from `expected`, the size of
-  /// the other images of the dataset. The message names both sizes.
+  /// If images are not resized, throws UsageError unless `size`, the size of an image, is `expected`, the size of the other
+  /// images of the dataset. The message names both sizes.
   void require_size(const std::string& what, ImageSize size, ImageSize expected) const;
   /// Returns the field of the decoded images. `size` is the size of all images, unless they are resized.
   Dataset::Field field(std::string name, ImageSize size) const;
   /// Returns the field of decoded images of different sizes. Each sample consists of the height and the width of its
   /// image (two 32-bit integers), and its values. The height and the width in the shape of the field are 0.
   Dataset::Field field_of_any_size(std::string name) const;
-  /// Decodes an image to a sample of the field that field_of_any_size() returns. Throws UsageError as size_of() does.
+  /// Decodes an image and returns a sample of the field that field_of_any_size() returns. Throws like size_of().
   std::vector<std::byte> decode_of_any_size(EncodedImage image, const std::string& what) const;
-  /// Writes the values of an image to `out`. `field` must be a result of field(), and `out` must have room for one of
-  /// its samples. Throws UsageError as size_of() and require_size() do. Needs memory for the pixels of the image and of
+  /// Decodes an image and writes its values to `out`. `field` must be a result of field(), and `out` must have room for one
+  /// sample of the field. Throws like size_of() and require_size(). Allocates memory for the pixels of the image and of
   /// the result.
   void decode(EncodedImage image, const std::string& what, const Dataset::Field& field, std::byte* out) const;
 
@@ -64,7 +64,7 @@ class ProbedSizes {
   void add(const std::string& what, ImageSize size);
   /// Returns the size of the first image that was added.
   std::optional<ImageSize> first() const { return count_ == 0 ? std::nullopt : std::optional(first_); }
-  /// Returns whether an image has another size than the first.
+  /// Returns whether any image has a different size than the first image.
   bool differ() const { return !different_.empty(); }
   /// Throws UsageError, with the ranges of heights and widths, unless all images have the same size.
   void require_equal() const;

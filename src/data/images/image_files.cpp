@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Appends the image in a line of a list file. Throws UsageError with the error in the line.
+/// Appends the image that a line of a list file describes. Throws UsageError, which describes the problem, for an invalid
+/// line.
 void add_line(ImageList& images, const std::string& line) {
   const auto separator = line.find_last_of(",\t");
   const bool has_label = separator != std::string::npos;
@@ -36,7 +37,7 @@ void add_line(ImageList& images, const std::string& line) {
     throw UsageError("the path must not contain '..': all images must be below the folder of the list");
   if (!images.paths.empty() && has_label != images.is_list_file)
     throw UsageError(has_label ? "has a label, but the lines before have no label"
-                               : "has no label, but the lines before have one");
+                               : "has no label, but the lines before have a label");
   images.is_list_file = has_label;
   images.paths.push_back(path);
   if (!has_label) return;

@@ -27,8 +27,8 @@ class ImageFiles {
   std::string what(std::size_t number) const { return "image '" + path(number) + "'"; }
   std::int64_t label(std::size_t number) const { return labels_[number]; }
   /// Reads the file with the index `number` into `buffer`, which is enlarged if necessary, and returns the file's bytes.
-  /// Waits for storage that is unavailable (io/storage_retry.hpp). Throws UsageError that names the file if it does not
-  /// exist, is not a regular file or has more than `max_bytes` bytes.
+  /// Waits while the storage is unavailable (io/storage_retry.hpp). Throws UsageError, which names the file, if the file
+  /// does not exist, is not a regular file or has more than `max_bytes` bytes.
   EncodedImage read(std::size_t number, std::uint64_t max_bytes, std::vector<std::byte>& buffer) const;
 
   std::string packed() const;
@@ -41,26 +41,26 @@ class ImageFiles {
   std::vector<std::int64_t> labels_;
 };
 
-/// The image files that one item of `source` names. Finding them does not open the files.
+/// The image files that one item of the key `source` names. They are found without opening them.
 struct ImageList {
   std::string base;                    ///< folder to which `paths` are relative; "": the paths are used as they are
   std::vector<std::string> paths;      ///< paths of the images, in bytewise order or in the order of a list file
   std::vector<std::string> labels;     ///< label of each image in the list file, or its class folder; empty: no labels
-  bool is_list_file = false;           ///< the paths and labels are from a list file with labels
+  bool is_list_file = false;           ///< whether the paths and labels are from a list file with labels
   std::uint64_t other_file_count = 0;  ///< number of files without the name of an image
 };
 
 /// Returns whether the extension of `path` is that of an image: .jpg, .jpeg, .png or .webp, in upper or lower case.
 bool is_image_name(std::string_view path);
 
-/// Returns the images that the item `word` of `source` names. The item is one of:
+/// Returns the images that `word`, one item of the key `source`, names. The item is one of:
 /// - a folder: all images below it
 /// - a pattern or an image
 /// - a list file (also "@LIST"), with one image per line: its path relative to the folder of the list file and, after
 ///   the last comma or tab, its label
 ///
-/// Throws UsageError if there are no images. Throws UsageError that names the list file and the line if a path is
-/// absolute or contains "..".
+/// Throws UsageError if no images are found. Also throws UsageError, with the list file and the line, if a path in a list
+/// file is absolute or contains "..".
 ImageList list_images(const std::string& word);
 
 }  // namespace trainrt::data

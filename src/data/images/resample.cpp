@@ -23,19 +23,19 @@ WeightOf<T> to_weight(double weight) {
     return static_cast<float>(weight);
 }
 
-/// The weights for resizing one axis. Each new value is the weighted sum of some consecutive old values.
+/// The weights for resizing an image along one axis. Each new value is the weighted sum of some consecutive old values.
 template <class T>
 struct Weights {
   struct Taps {
     std::size_t first = 0, count = 0;
   };
-  std::size_t stride = 0;  ///< distance between the weights of consecutive values: the maximum number of taps
+  std::size_t stride = 0;  ///< number of weights stored per new value: the maximum number of old values in a sum
   std::vector<Taps> taps;
   std::vector<WeightOf<T>> weights;
 };
 
-/// Returns the weights for resizing an axis, the same as Pillow's precompute_coeffs(). The axis has `extent` pixels,
-/// and the part from `begin` to `end` becomes `size` pixels.
+/// Returns the weights for resizing along an axis, which are the same as those of Pillow's precompute_coeffs(). The axis
+/// has `extent` pixels; its part from `begin` to `end` becomes `size` pixels.
 template <class T>
 Weights<T> weights_along(std::size_t extent, float begin, float end, std::size_t size) {
   const auto scale = static_cast<double>(end - begin) / static_cast<double>(size), reach = std::max(scale, 1.0);
@@ -63,8 +63,8 @@ Weights<T> weights_along(std::size_t extent, float begin, float end, std::size_t
 inline std::uint8_t rounded(std::int32_t sum) { return static_cast<std::uint8_t>(std::clamp(sum >> weight_bits, 0, 255)); }
 inline float rounded(float sum) { return sum; }
 
-/// The initial value of a sum of weighted values. For u8, it is one half, so that the truncation in rounded() rounds to
-/// nearest.
+/// The initial value of a sum of weighted values. For u8, the sum begins with one half, so that the truncation in rounded()
+/// rounds to the nearest integer.
 template <class T>
 constexpr auto half = static_cast<WeightOf<T>>(std::is_same_v<T, std::uint8_t> ? 1 << (weight_bits - 1) : 0);
 
@@ -112,8 +112,8 @@ bool is_same_axis(float begin, float end, std::size_t extent, std::size_t size) 
   return begin == 0 && end == static_cast<float>(extent) && size == extent;
 }
 
-/// Resizes in both directions with bounded memory: it keeps only one resized row at a time. A row is therefore resized
-/// once for every new row to which it contributes. The results equal those of resize_columns().
+/// Resizes in both directions with bounded memory: keeps only one resized row at a time. An old row is therefore resized
+/// again for every new row to which it contributes. The results equal those of resize_columns().
 template <class T>
 void resize_row_by_row(const T* from, const Extent& extent, const Weights<T>& across, const Weights<T>& down, T* to) {
   const auto row_values = across.taps.size() * extent.channels;
@@ -130,7 +130,7 @@ void resize_row_by_row(const T* from, const Extent& extent, const Weights<T>& ac
   }
 }
 
-/// Computes the new rows. `rows` contains the old rows from index `first` on, which already have the new width.
+/// Computes the new rows from old rows that already have the new width. `rows` contains the old rows from index `first` on.
 template <class T>
 void resize_columns(const T* rows, std::size_t first, std::size_t row, const Weights<T>& down, T* to) {
   for (std::size_t y = 0; y < down.taps.size(); ++y)
@@ -155,7 +155,7 @@ void resample_values(std::span<const T> from, const Extent& extent, const Box& b
   down = weights_along<T>(extent.height, box.top, box.bottom, height);
   const auto first = down.taps.front().first, count = down.taps.back().first + down.taps.back().count - first;
   if (same_width) return resize_columns(from.data() + first * old_row, first, new_row, down, to);
-  constexpr std::size_t small = 1 << 22;  // an intermediate image of at most this number of values is always stored
+  constexpr std::size_t small = 1 << 22;  // number of values up to which the intermediate image is always stored
   if (count * new_row > std::max({from.size(), height * new_row, small}))
     return resize_row_by_row(from.data(), extent, across, down, to);
   const auto narrowed = std::make_unique_for_overwrite<T[]>(count * new_row);

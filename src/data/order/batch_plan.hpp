@@ -7,15 +7,15 @@
 
 namespace trainrt::data {
 
-/// The positions `first` to `first + count - 1` of an order.
+/// The positions `first` to `first + count - 1` of the order in which an epoch visits the samples.
 struct Slice {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   bool operator==(const Slice&) const = default;
 };
 
-/// Divides `count` consecutive items into `parts` shares as evenly as possible; the first shares may have one item more.
-/// Returns the half-open range of the items in share number `at`.
+/// Divides the items 0 to `count` - 1 into `parts` consecutive shares, as evenly as possible; the first shares may have one
+/// item more. Returns the begin and the end (exclusive) of share number `at`.
 inline std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int at, int parts) {
   const auto shares = static_cast<std::uint64_t>(parts), number = static_cast<std::uint64_t>(at);
   const auto each = count / shares, more = count % shares;
@@ -26,18 +26,19 @@ inline std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int
 /// Divides the positions of an epoch from `start` on into global batches, and each global batch into the parts of the
 /// ranks. Pure.
 ///
-/// Each global batch has the next batch_size * workers positions. Each rank takes a contiguous part of the batch, in the
-/// order of the ranks. The positions visited after a batch are therefore a prefix of the order, and any number of ranks
-/// can continue after them. If a global batch cannot be divided evenly, the first ranks get one position more.
+/// Each global batch has the next batch_size * workers positions. Each rank gets a contiguous part of the batch, in the
+/// order of the ranks. After each batch, the positions visited so far are therefore a prefix of the order, and any number
+/// of ranks can continue from there. If a global batch cannot be divided evenly, the first ranks get one position more.
 ///
-/// With `Remainder::whole`, `workers` is ignored, and each rank takes complete batches as long as there are any.
+/// With `Remainder::whole`, `workers` is ignored, and a global batch has one complete batch of `batch_size` samples for
+/// each rank. Only in the last global batch, a rank may have fewer samples or none.
 class BatchPlan {
  public:
   /// The size of a global batch, and the ranks that share it.
   struct Split {
     std::uint64_t batch_size = 1;  ///< samples per worker, > 0
     int ranks = 1;                 ///< number of ranks, > 0
-    int workers = 0;               ///< number of ranks that a global batch is made for; 0: `ranks`
+    int workers = 0;               ///< number of parts of batch_size samples in a global batch; 0: the same as `ranks`
   };
   /// `samples` is the size of the epoch. The global batches do not depend on split.ranks if split.workers is not 0.
   BatchPlan(std::uint64_t samples, std::uint64_t start, Split split, Remainder remainder);
@@ -54,7 +55,7 @@ class BatchPlan {
  private:
   std::uint64_t start_;
   std::uint64_t end_;  ///< one after the last position; with Remainder::pad, may be greater than the number of samples
-  std::uint64_t global_batch_;  ///< positions of a full global batch
+  std::uint64_t global_batch_;  ///< number of positions of a full global batch
   int ranks_;
   std::uint64_t whole_batch_;  ///< batch size of `Remainder::whole`; otherwise 0
 };

@@ -63,7 +63,7 @@ void BlockOrder::list(std::uint64_t first, std::span<std::uint64_t> into) const 
   }
 }
 
-/// Sets `into` to the samples at the positions from `first` on. All these positions must be in `window`.
+/// Fills `into` with the samples at the positions from `first` on. All these positions must be in the window `window`.
 void BlockOrder::list_window(std::uint64_t window, std::uint64_t first, std::span<std::uint64_t> into) const {
   const auto begin = first_of(window);
   std::iota(into.begin(), into.end(), first - begin);

@@ -23,15 +23,15 @@ std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::
 /// only on the weights, the seed and the position.
 class WeightedOrder {
  public:
-  /// `sums`: cumulative weights in the order of the samples; the last one is positive.
+  /// `sums` has the cumulative sums of the weights, in the order of the samples. The last sum must be positive.
   WeightedOrder(std::shared_ptr<const std::vector<double>> sums, std::uint64_t seed)
       : sums_(std::move(sums)), seed_(seed) {}
 
   std::uint64_t operator[](std::uint64_t position) const {
     const auto drawn = Random(seed_, position).uniform() * sums_->back();
     auto found = std::ranges::upper_bound(*sums_, drawn);
-    // Because of rounding, the drawn number may be the sum of all weights. It then belongs to the last sample with a
-    // weight above 0.
+    // Because of rounding, the drawn number may be the sum of all weights. Such a number selects the last sample that has
+    // a weight above 0.
     if (found == sums_->end()) found = std::ranges::lower_bound(*sums_, sums_->back());
     return static_cast<std::uint64_t>(found - sums_->begin());
   }
@@ -46,12 +46,12 @@ class EpochOrder {
  public:
   static EpochOrder identity(std::uint64_t size) { return {size, Ascending()}; }
   static EpochOrder shuffled(std::uint64_t size, std::uint64_t seed) { return {size, Shuffle(size, seed)}; }
-  /// Returns the order of the first trainrt versions.
+  /// Returns the shuffled order of the first trainrt versions, for runs that began with one of these versions.
   static EpochOrder legacy_shuffled(std::uint64_t size, std::uint64_t seed) { return {size, Shuffle::legacy(size, seed)}; }
   static EpochOrder in_blocks(std::uint64_t size, std::uint64_t seed, Blocks blocks) {
     return {size, BlockOrder(size, seed, blocks)};
   }
-  /// Returns a MixedOrder. `size` is the sum of the shares.
+  /// Returns a MixedOrder. `size` is the sum of the shares of all parts.
   static EpochOrder mixed(std::uint64_t size, std::vector<MixedPart> parts, std::uint64_t seed, std::int64_t epoch) {
     return {size, MixedOrder(std::move(parts), seed, static_cast<std::uint64_t>(epoch))};
   }
@@ -66,7 +66,7 @@ class EpochOrder {
   std::uint64_t operator[](std::uint64_t position) const {
     return std::visit([wrapped = position % size_](const auto& order) { return order[wrapped]; }, order_);
   }
-  /// Sets `into` to the samples at the positions from `first` on. Faster than one call per position.
+  /// Fills `into` with the samples at the positions from `first` on. Faster than one call per position.
   void list(std::uint64_t first, std::span<std::uint64_t> into) const;
 
  private:

@@ -23,8 +23,8 @@ std::uint64_t sum_of_shares(std::span<const MixedPart> parts) {
   return sum;
 }
 
-/// Distributes the samples that remain after the shares were rounded down. The parts with the largest fractions (`rests`)
-/// get one more sample each.
+/// Distributes the samples of an epoch that are left after the shares of the sources were rounded down. The sources that
+/// lost the largest fractions (`rests`) get one more sample each.
 void share_rest(std::vector<MixedPart>& parts, std::vector<double> rests, std::uint64_t samples) {
   for (auto left = samples - sum_of_shares(parts); left > 0; --left) {
     const auto most = std::max_element(rests.begin(), rests.end());
@@ -42,7 +42,7 @@ std::vector<double> weights_of(std::string_view text) {
     const auto word = trim(text.substr(at, end - at));
     const auto number = parse_real(word);
     if (!number || !std::isfinite(*number) || *number <= 0)
-      throw UsageError(fmt::format("weights: '{}' is not a number above 0", word));
+      throw UsageError(fmt::format("weights: '{}' is not a number above 0; valid are weights such as 0.7, 0.3", word));
     weights.push_back(*number);
     at = end + 1;
   }

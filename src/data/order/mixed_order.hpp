@@ -21,12 +21,12 @@ struct MixedPart {
 /// if a source has no samples or its share would be 0.
 std::vector<MixedPart> mixed_parts(std::span<const std::uint64_t> sizes, std::span<const double> weights);
 
-/// Parses "0.7, 0.3". Throws UsageError that quotes an item that is not a number above 0.
+/// Parses weights such as "0.7, 0.3". Throws UsageError, which quotes the item, if an item is not a number above 0.
 std::vector<double> weights_of(std::string_view text);
 
-/// An order that mixes several sources. Each source has its share of the epoch, at positions that are shuffled in each
-/// epoch. Each source continues from epoch to epoch: all its samples are used once, in a shuffled order, before any
-/// sample is used again. Pure; needs no memory per sample.
+/// An order that mixes several sources. Each source fills its share of the positions of an epoch; new positions are drawn
+/// for each epoch. A source continues where it ended in the previous epoch: all its samples are used once, in a shuffled
+/// order, before any sample is used again. Pure; needs no memory per sample.
 class MixedOrder {
  public:
   MixedOrder(std::vector<MixedPart> parts, std::uint64_t seed, std::uint64_t epoch);
@@ -36,14 +36,14 @@ class MixedOrder {
   std::uint64_t sample_of(std::size_t part, std::uint64_t number) const;
   Permutation pass(std::size_t part, std::uint64_t number) const;
 
-  /// The passes through one source that overlap the epoch. A pass uses each sample of the source once.
+  /// The passes through one source that begin, end or continue in the epoch. A pass uses each sample of the source once.
   struct Passes {
     std::uint64_t first = 0;
     std::vector<Permutation> prepared;  ///< empty if there are more than max_prepared
   };
   std::vector<MixedPart> parts_;
   std::uint64_t seed_, epoch_;
-  std::vector<std::uint64_t> ends_;  ///< number of slots up to the end of each source
+  std::vector<std::uint64_t> ends_;  ///< for each source, the sum of the shares up to and including its own
   Shuffle slots_;
   std::vector<Passes> passes_;
 };

@@ -15,7 +15,7 @@ int half_of_bits(std::uint64_t size) {
   return std::max(1, (static_cast<int>(std::bit_width(size > 0 ? size - 1 : 0)) + 1) / 2);
 }
 
-/// A bijective mixer of 64 bits, in the form of murmur3's finalizer (Appleby), with other constants.
+/// Maps 64 bits to 64 pseudorandom bits. Bijective. Has the form of murmur3's finalizer (Appleby), but other constants.
 std::uint64_t mixed(std::uint64_t value) {
   value ^= value >> 32;
   value *= 0x9fb21c651e98df25U;
@@ -51,7 +51,7 @@ std::uint64_t Permutation::permute(std::uint64_t number) const {
 }
 
 /// Permutes `lanes` numbers. The multiplications of different numbers are independent, so the processor executes them in
-/// parallel. An iteration computes two rounds, so that the halves need not be exchanged.
+/// parallel. Each iteration of the loop computes two rounds, so that the two halves of a number need not be exchanged.
 template <std::size_t lanes>
 void Permutation::permute_quickly(std::uint64_t* numbers) const {
   static_assert(quick_rounds % 2 == 0);

@@ -9,8 +9,8 @@
 
 namespace trainrt::data {
 
-/// A shuffle of 0 .. size - 1 that computes each number independently, so that no list is needed. It uses a Feistel
-/// network (Luby and Rackoff, SIAM J. Comput. 17, 1988), which permutes the numbers up to the next power of 4. The
+/// A shuffle of the numbers 0 to size - 1 that computes each number independently, so that no list is needed. Uses a
+/// Feistel network (Luby and Rackoff, SIAM J. Comput. 17, 1988), which permutes the numbers up to the next power of 4. The
 /// network is applied repeatedly until the result is below `size` (Black and Rogaway, CT-RSA 2002).
 ///
 /// Pure: the same on every machine and in every version. For a small size, not all orders are equally probable; Shuffle
@@ -18,11 +18,10 @@ namespace trainrt::data {
 class Permutation {
  public:
   Permutation() = default;
-  /// Constructs a shuffle with 8 rounds of Philox, about one microsecond per number. Orders of existing runs use it, so
-  /// it must never change.
+  /// Constructs a shuffle with 8 rounds of Philox, which takes about one microsecond per number. The orders of existing
+  /// runs use this shuffle, so it must never change.
   Permutation(std::uint64_t size, std::uint64_t seed) : Permutation(size, seed, false) {}
-  /// Returns a shuffle with 12 rounds of two multiplications. It is faster, for orders that are computed sample by
-  /// sample.
+  /// Returns a faster shuffle, with 12 rounds of two multiplications each, for orders that are computed sample by sample.
   static Permutation quick(std::uint64_t size, std::uint64_t seed) { return {size, seed, true}; }
   std::uint64_t size() const { return size_; }
   std::uint64_t operator[](std::uint64_t number) const;  ///< number < size()
@@ -44,16 +43,16 @@ class Permutation {
   std::array<std::uint64_t, quick_rounds> keys_{};  ///< one key per round
 };
 
-/// A shuffle of 0 .. size - 1. Pure: the same on every machine and in every version. Below `min_computed` numbers it is
-/// a list, made by Fisher and Yates's shuffle in Durstenfeld's form (CACM 7, 1964) with Random(seed, 0). A larger
-/// shuffle computes each number when it is requested, and needs neither memory nor preparation.
+/// A shuffle of the numbers 0 to size - 1. Pure: the same on every machine and in every version. With fewer than
+/// `min_computed` numbers, stores a list, made by Fisher and Yates's shuffle in Durstenfeld's form (CACM 7, 1964) with
+/// Random(seed, 0). A larger shuffle computes each number when it is requested, and needs neither memory nor preparation.
 class Shuffle {
  public:
   static constexpr std::uint64_t min_computed = std::uint64_t{1} << 20;
   Shuffle(std::uint64_t size, std::uint64_t seed);
 
-  /// Returns the shuffle of the first trainrt versions, for runs that began with one of them. Below
-  /// `min_legacy_computed` numbers it is a list of 4 bytes per number.
+  /// Returns the shuffle of the first trainrt versions, for runs that began with one of these versions. With fewer than
+  /// `min_legacy_computed` numbers, stores a list of 4 bytes per number.
   static Shuffle legacy(std::uint64_t size, std::uint64_t seed);
   static constexpr std::uint64_t min_legacy_computed = std::uint64_t{1} << 30;
   /// Returns the number of bytes that legacy() needs.
@@ -65,7 +64,7 @@ class Shuffle {
     if (const auto* const listed = std::get_if<List>(&order_)) return (*listed)[number];
     return std::get<Permutation>(order_)[number];
   }
-  /// Sets `into` to the results for `first` and the numbers after it. Faster than one call per number.
+  /// Fills `into` with the results for the numbers from `first` on. Faster than one call per number.
   void list(std::uint64_t first, std::span<std::uint64_t> into) const;
 
  private:

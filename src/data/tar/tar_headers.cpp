@@ -21,8 +21,8 @@ constexpr std::size_t tar_block = 512;
 constexpr std::uint64_t max_extra_bytes =
     1 << 20;  // maximum size of a long name or a pax record; a damaged header may declare more
 
-/// A sliding window of a file, which is read from the beginning to the end. If the next offset is near, it reads a
-/// large piece. If the next offset is far away, it reads little more than the needed bytes.
+/// The part of a file that is in memory. The file is read from the beginning to the end: if the next requested offset is
+/// near, a large piece is read ahead; if it is far away, little more than the requested bytes.
 class TarWindow {
  public:
   explicit TarWindow(const InputFile& file) : file_(file) {}
@@ -85,8 +85,8 @@ class TarHeader {
     const auto field = block_.substr(at, width);
     return field.substr(0, std::min(field.find('\0'), field.size()));
   }
-  /// Parses a number in a header field: octal digits, with blanks around them, or big-endian bytes after a byte 0x80
-  /// (GNU).
+  /// Parses the number in the header field at `at`: octal digits with blanks around them or, as an extension of GNU tar,
+  /// a byte 0x80 and big-endian bytes.
   std::optional<std::uint64_t> number(std::size_t at, std::size_t width) const {
     auto field = block_.substr(at, width);
     std::uint64_t value = 0;
@@ -111,7 +111,7 @@ class TarHeader {
   std::string_view block_{bytes_.data(), tar_block};
 };
 
-/// Attributes of an entry that were read from the extended headers before its own header.
+/// Attributes of an entry from the extended headers, which precede the entry's own header.
 struct TarExtra {
   std::optional<std::string> name;
   std::optional<std::uint64_t> size;
@@ -143,8 +143,8 @@ class TarWalk {
 
  private:
   static std::uint64_t padded(std::uint64_t bytes) { return (bytes + tar_block - 1) / tar_block * tar_block; }
-  /// Moves to the next header, after an entry's content of `bytes` bytes at offset `content`. If the archive ends within
-  /// the padding of the content, moves to the end of the archive.
+  /// Moves to the next header, which follows the `bytes` bytes of an entry's content at offset `content` and their padding.
+  /// If the archive ends within the padding, moves to the end of the archive.
   void skip_content(std::uint64_t content, std::uint64_t bytes) {
     at_ = std::min(content + padded(bytes), archive_.size());
   }
@@ -169,7 +169,7 @@ class TarWalk {
     if (type == 'L') extra.name = std::string(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
     if (type == 'x' || type == 'X') note_records(bytes, extra);
     if (type != 'g') return;
-    TarExtra of_all;  // attributes of all following entries
+    TarExtra of_all;  // the attributes in a global header, which apply to all following entries
     note_records(bytes, of_all);
     if (of_all.name || of_all.size || of_all.is_sparse)
       fail_at(at_, "a global header sets one name or size for all entries, which is not supported");
@@ -182,7 +182,7 @@ class TarWalk {
       const auto length = parse_integer(bytes.substr(0, std::min<std::size_t>(blank, 8)));
       if (blank > 8 || !length || *length <= static_cast<std::int64_t>(blank) + 1 ||
           *length > static_cast<std::int64_t>(bytes.size()))
-        fail_at(at_, "an extended header is damaged");
+        fail_at(at_, "an extended header is damaged; copy the archive here again");
       const auto record = bytes.substr(blank + 1, static_cast<std::size_t>(*length) - blank - 2);
       note_record(record, extra);
       bytes.remove_prefix(static_cast<std::size_t>(*length));
@@ -196,7 +196,7 @@ class TarWalk {
     if (key.starts_with("GNU.sparse.") || key.starts_with("SCHILY.realsize")) extra.is_sparse = true;
     if (key != "size") return;
     const auto size = parse_integer(value);
-    if (!size || *size < 0) fail_at(at_, "an extended header has an invalid size");
+    if (!size || *size < 0) fail_at(at_, "an extended header has an invalid size; copy the archive here again");
     extra.size = static_cast<std::uint64_t>(*size);
   }
 
@@ -241,7 +241,7 @@ class TarWalk {
     return std::string(name);
   }
 
-  /// Checks the bytes after the end mark of the archive. These bytes must be zeros, and at most as many as the largest
+  /// Throws UsageError unless the bytes after the end marker of the archive are zeros, and at most as many as the largest
   /// record of a tape has.
   void require_end() {
     constexpr std::uint64_t max_zeros = 1 << 20;

@@ -48,7 +48,7 @@ TarField tar_field(const std::string& word) {
   return field;
 }
 
-/// The parts of an entry's name.
+/// The parts of an entry's name: the key, which all entries of a sample share, and the extension.
 struct TarName {
   std::string_view key;
   std::string extension;
@@ -73,7 +73,7 @@ std::vector<TarField> tar_fields(const std::string& list) {
     fields.push_back(tar_field(word));
     const auto& name = fields.back().name;
     if (std::ranges::count_if(fields, [&](const auto& field) { return field.name == name; }) > 1)
-      throw UsageError(fmt::format("fields: '{}' occurs twice", excerpt(name)));
+      throw UsageError(fmt::format("fields: '{}' occurs twice; each field needs its own name", excerpt(name)));
   }
   return fields;
 }
@@ -84,7 +84,7 @@ void TarSamples::add_field(TarField field) {
   ranges_.emplace_back();
 }
 
-/// Combines consecutive entries with equal keys to samples.
+/// Combines consecutive entries of an archive that have the same key into samples.
 class TarCollector {
  public:
   TarCollector(const InputFile& archive, const Options& options)
@@ -109,7 +109,7 @@ class TarCollector {
       values_.emplace_back();
     }
     if (!field && !has_given_fields_)
-      refuse(fmt::format("has .{}, which the first sample does not have; name the extensions to read in the key 'fields'",
+      refuse(fmt::format("has .{}, which the first sample does not have; list the extensions to read in the key 'fields'",
                          excerpt(name->extension, 60)));
     if (field) take_value(*field, name->extension, entry, first);
   }
@@ -123,7 +123,7 @@ class TarCollector {
   }
 
  private:
-  /// The value of a field in the current sample.
+  /// The value that a field has in the current sample.
   struct Value {
     bool is_set = false;
     EntryRange range;
@@ -164,8 +164,8 @@ class TarCollector {
     value.label = *label;
   }
 
-  /// Marks the current sample as damaged, for the reason `why`. Throws UsageError unless on_error = skip leaves out
-  /// damaged samples.
+  /// Marks the current sample as damaged, for the reason `why`. Throws UsageError unless damaged samples are left out
+  /// (on_error = skip).
   void refuse(const std::string& why) {
     if (error_.empty()) error_ = fmt::format("the sample '{}' {}", excerpt(key_), why);
     if (!skips_) throw UsageError(fmt::format("tar archive '{}': {}", archive_.path(), error_));

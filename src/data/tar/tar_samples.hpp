@@ -10,20 +10,20 @@
 
 namespace trainrt::data {
 
-/// The kind of an entry. It is determined by the last part of the entry's extension.
+/// The kind of an entry (a file in the archive), which the last part of its extension determines.
 enum class EntryKind : std::uint8_t {
   image,  ///< jpg, jpeg, png, webp
   label,  ///< cls, cls2, class, count, index, inx, id: an integer as text
   array,  ///< npy
   bytes,  ///< txt, json and all others
-  key,    ///< no entry: the common beginning of the names of the sample's entries
+  key,    ///< not the content of an entry, but the key: the common beginning of the names of the sample's entries
 };
 
 /// A field of the samples of a tar archive.
 struct TarField {
   std::string name;
   EntryKind kind = EntryKind::bytes;
-  std::vector<std::string> extensions;  ///< each sample has an entry with one of them
+  std::vector<std::string> extensions;  ///< each sample must have an entry with one of these extensions
 
   static auto packed_members(auto& self) { return std::tie(self.name, self.kind, self.extensions); }
 };
@@ -52,9 +52,9 @@ class TarSamples {
   /// array or bytes.
   EntryRange range(std::uint64_t sample, std::size_t field) const { return ranges_[field][sample]; }
 
-  /// Reads the headers of the archive once. `options` must contain the keys of the format tar. Throws UsageError that
-  /// names archive and sample if a sample lacks a field or is damaged. With on_error = skip, prints a warning and
-  /// leaves out such samples.
+  /// Finds the samples of an archive by reading its headers once. `options` must contain the keys of the format tar. If a
+  /// sample lacks a field or is damaged, throws UsageError, which names archive and sample. With on_error = skip, leaves
+  /// out such samples instead, and logs a warning.
   static TarSamples of(const InputFile& archive, const Options& options);
 
   static auto packed_members(auto& self) { return std::tie(self.fields_, self.keys_, self.labels_, self.ranges_); }
@@ -65,12 +65,12 @@ class TarSamples {
 
   std::vector<TarField> fields_;
   PackedNames keys_;
-  std::vector<std::vector<std::int64_t>> labels_;  ///< labels by field and sample; empty for other kinds of fields
-  std::vector<std::vector<EntryRange>> ranges_;    ///< ranges by field and sample; empty for labels and keys
+  std::vector<std::vector<std::int64_t>> labels_;  ///< [field][sample]: the label; empty for fields of other kinds
+  std::vector<std::vector<EntryRange>> ranges_;    ///< [field][sample]: position of the value; empty for labels and keys
 };
 
-/// Parses the key `fields`: "jpg, cls", "image=jpg;png, label=cls, __key__". Throws UsageError that quotes the invalid
-/// item.
+/// Parses the value of the key `fields`: "jpg, cls" or "image=jpg;png, label=cls, __key__". Throws UsageError, which quotes
+/// the invalid item.
 std::vector<TarField> tar_fields(const std::string& list);
 
 }  // namespace trainrt::data

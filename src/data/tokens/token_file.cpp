@@ -31,7 +31,7 @@ std::string name_of_tokens(const TokenType& type) {
   return fmt::format("{}{}", type.is_signed ? 'i' : 'u', 8 * type.bytes);
 }
 
-/// Converts u16 to i32. The loop compiles to vector code.
+/// Converts tokens from u16 to i32. The compiler can vectorize this loop.
 void widen_u16(std::span<const std::byte> raw, std::byte* __restrict out) {
   const std::size_t count = raw.size() / sizeof(std::uint16_t);
   const auto* in = raw.data();
@@ -67,7 +67,8 @@ TokenFile::TokenFile(const DataFile& file, std::string_view type, std::uint64_t 
   if (file.path.ends_with(".npy")) {
     read_npy_header();
     if (!type.empty() && type != name_of_tokens(type_))
-      bad_tokens(path(), fmt::format("dtype = {}, but the file's header has {}", type, name_of_tokens(type_)));
+      bad_tokens(path(), fmt::format("dtype = {}, but the file's header has {}; remove the key 'dtype'", type,
+                                     name_of_tokens(type_)));
     if (header_bytes != 0)
       bad_tokens(path(), "the key 'header' is only valid for flat files; a .npy file has its own header");
     return;

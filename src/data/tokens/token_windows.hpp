@@ -6,15 +6,15 @@ namespace trainrt::data {
 
 /// How to divide documents into windows of tokens. Each window is a sample.
 struct WindowForm {
-  std::uint64_t stride = 1;      ///< tokens from the start of a window to the start of the next one
-  std::uint64_t tokens = 1;      ///< length of a window
-  std::uint64_t min_tokens = 0;  ///< minimum length of the last window of a document, if it is padded; 0: never padded
+  std::uint64_t stride = 1;      ///< number of tokens from the start of a window to the start of the next one
+  std::uint64_t tokens = 1;      ///< length of a complete window
+  std::uint64_t min_tokens = 0;  ///< minimum length of an incomplete last window of a document; 0: no incomplete windows
 
   /// Returns the number of windows of a document that has `document` tokens.
   std::uint64_t windows_in(std::uint64_t document) const;
 };
 
-/// A range of tokens of a file.
+/// A range of tokens of a file, which is one sample.
 struct Window {
   std::uint64_t first = 0;
   std::uint64_t tokens = 0;  ///< number of tokens without padding
@@ -30,8 +30,8 @@ class TokenWindows {
   std::uint64_t size() const { return size_; }
   /// Returns the window `number`. Precondition: `number` < size().
   Window at(std::uint64_t number) const;
-  /// Returns how many windows from `number` on can be read as one range, because they are in one document and leave no
-  /// gap. Returns at most `max_windows`.
+  /// Returns how many windows, from window `number` on, can be read as one range of the file: they are in one document,
+  /// without gaps between them. Returns at most `max_windows`.
   std::uint64_t run_from(std::uint64_t number, std::uint64_t max_windows) const;
 
  private:

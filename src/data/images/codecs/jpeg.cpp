@@ -19,12 +19,12 @@ bool is_jpeg(EncodedImage image) { return has_signature(image, "\xff\xd8\xff"); 
 
 #ifdef TRAINRT_JPEG
 
-// Maximum number of scans, the same as for TJFLAG_LIMITSCANS of turbojpeg. Without a limit, decoding a file of some
-// kilobytes could take hours.
+// Maximum number of scans of a progressive image, as with TJFLAG_LIMITSCANS of turbojpeg. Without a limit, it could take
+// hours to decode a file of some kilobytes.
 constexpr int max_scans = 500;
 
-/// The state of libjpeg for one image. The library reports errors by longjmp(), so the functions that call it have no local
-/// variables with destructors.
+/// The state of libjpeg for one image. The library reports errors by longjmp(), so functions that call the library must
+/// not have local variables with destructors.
 struct Jpeg {
   jpeg_decompress_struct info;
   jpeg_error_mgr errors;
@@ -39,8 +39,8 @@ struct Jpeg {
   std::longjmp(jpeg.on_error, 1);
 }
 
-/// Treats a warning as an error, because the pixels are then damaged. There are two exceptions: bytes that some
-/// encoders leave between segments, and unusual version numbers.
+/// Treats a warning of libjpeg as an error, because it means that pixels are damaged. Exceptions: bytes that some encoders
+/// leave between segments, and unusual version numbers.
 void handle_warning(j_common_ptr info, int level) {
   if (level < 0 && info->err->msg_code != JWRN_EXTRANEOUS_DATA && info->err->msg_code != JWRN_ADOBE_XFORM &&
       info->err->msg_code != JWRN_JFIF_MAJOR)
@@ -87,7 +87,7 @@ bool read_rows(Jpeg& jpeg, J_COLOR_SPACE space, std::size_t row_bytes, std::uint
   return true;
 }
 
-/// Returns a * b / 255, rounded.
+/// Returns a * b / 255, rounded to the nearest integer. Both factors must be at most 255.
 unsigned multiply_fractions(unsigned a, unsigned b) {
   const auto product = a * b + 128;
   return ((product >> 8) + product) >> 8;

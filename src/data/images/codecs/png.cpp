@@ -13,8 +13,8 @@ bool is_png(EncodedImage image) { return has_signature(image, "\x89PNG\r\n\x1a\n
 
 #ifdef TRAINRT_PNG
 
-// Limits of the memory for texts and color profiles, in bytes per chunk and in total. Images are decoded without these
-// data.
+// Maximum memory for texts and color profiles of an image, in bytes per chunk and in total. The pixels are decoded without
+// these data.
 constexpr std::size_t max_chunk_bytes = 1 << 20, max_chunk_cache_bytes = 16 << 20;
 
 void require_ok(int code) {
