@@ -42,7 +42,7 @@ void KeyWords::refuse(const std::string& why) const {
 
 std::string KeyWords::take() {
   const auto found = std::ranges::find_if(words_, [](const auto& word) { return word.find('=') == std::string::npos; });
-  if (found == words_.end()) refuse("a word is missing");
+  if (found == words_.end()) refuse("a word is missing in the value of the key");
   auto word = std::move(*found);
   words_.erase(found);
   return word;

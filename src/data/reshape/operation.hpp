@@ -12,16 +12,16 @@
 
 namespace trainrt::data {
 
-/// A plug-in that defines a key of [data.NAME]. The key adds a step to the plan of the dataset. Each plug-in is one
-/// file in data/reshape/operations. `name` is the key.
+/// A plug-in that defines the key `name` of [data.NAME]. The key adds a step to the dataset, which chooses samples or
+/// makes new samples. Each plug-in is one file in data/reshape/operations.
 struct OperationKind {
   std::string_view name;
   std::string_view help;
-  std::string_view form;  ///< form of the key's text, for help and messages: "FIELD LENGTH"
+  std::string_view form;  ///< form of the key's value, for help and messages: "FIELD LENGTH"
   /// Returns the step that `text`, the value of the key, describes. Throws UsageError if the text is invalid.
   Step (*make)(const std::string& text) = nullptr;
-  int order = 0;            ///< keys are applied in ascending order; below 0: before the key `preprocess`
-  bool reads_file = false;  ///< the text may be @FILE
+  int order = 0;            ///< the keys are applied in ascending order; below 0: before the key `preprocess`
+  bool reads_file = false;  ///< whether the value of the key may be @FILE
 
   bool precedes_preprocess() const { return order < 0; }
 };
@@ -37,21 +37,21 @@ struct RequestedStep {
   std::string origin;  ///< source of the key's value, for messages
   Step step = {};
 
-  /// Calls `call`. If it throws UsageError, adds origin and key to the message.
+  /// Returns call(). If it throws UsageError, adds the origin and the key to the message.
   template <class Call>
   auto in_key(const Call& call) const {
     return in_context(origin + ": " + std::string(kind->name), call);
   }
 };
 
-/// Returns the steps that the keys of a section request, in the order in which they are applied. Throws UsageError that
-/// names origin and key.
+/// Returns the steps that the keys of a section request, in the order in which they are applied. If the value of a key is
+/// invalid, throws UsageError, which names its origin and the key.
 std::vector<RequestedStep> requested_steps(const Options& options);
 
-/// Parses the text of a key: "WORD WORD name=value switch".
+/// Parses the value of a config key: "WORD WORD name=value switch".
 class KeyWords {
  public:
-  /// `form` is the valid form of the text. The UsageErrors of the other functions contain it.
+  /// `form` describes the valid values of the key, for the messages of the errors that the other functions throw.
   KeyWords(std::string_view text, std::string_view form);
   /// Removes and returns the first word without '='. Throws UsageError if no word is left.
   std::string take();
@@ -61,9 +61,9 @@ class KeyWords {
   /// Removes name=value and returns the value, or nothing if the text has no such item.
   std::optional<std::string> value(std::string_view name);
   std::optional<std::int64_t> number(std::string_view name);
-  /// Removes the word `word`. Returns whether the text contained it.
+  /// Removes the word `word`, a switch. Returns whether the text contained this word.
   bool has(std::string_view word);
-  /// Throws UsageError if a word is left. The message quotes the first one.
+  /// Throws UsageError, which quotes the word, if a word is left.
   void end() const;
 
  private:

@@ -18,11 +18,11 @@
 
 namespace trainrt::data {
 
-/// Returns the step of Dataset::filter(). `keeps` gets the values of field `field`.
+/// Returns the step of Dataset::filter() with a function. `keeps` is called with the values of the field `field`.
 Step filter_step(const std::string& field, const Dataset::SamplePredicate& keeps);
 
 /// Returns the step of the key `where` and of Dataset::filter() with a condition. Throws UsageError for a syntax error.
-/// Unknown fields, and types that cannot be compared, are found later by the step's fields(), which throws UsageError.
+/// The step's function fields() throws UsageError later for unknown fields and for types that cannot be compared.
 Step where_step(const std::string& condition);
 
 /// Returns the step of Dataset::flat_map(). The step keeps 8 bytes in memory per sample of its input.
@@ -31,8 +31,8 @@ Step flat_map_step(const std::string& field, const Dataset::Field& made, const D
 /// Returns the step of Dataset::pack(). The step keeps 8 bytes in memory per sample of its input.
 Step pack_step(const std::string& field, std::uint64_t length, std::optional<std::int64_t> separator);
 
-/// Returns the step of Dataset::window(). If the samples are grouped, the step keeps 8 bytes in memory per sample of its
-/// input, unless the samples of each group are consecutive.
+/// Returns the step of Dataset::window(). If the samples are grouped (Windows::within), the step keeps 8 bytes in memory
+/// per sample of its input, unless the samples of each group are consecutive.
 Step window_step(const Dataset::Windows& windows);
 
 /// Returns the step of Dataset::draw_by_weight().
@@ -48,14 +48,15 @@ Step::Result chosen(const DatasetPlan& input, Rows rows, std::string identity) {
   return result;
 }
 
-/// Returns the identity of a step that makes `samples` samples. It consists of the text `step`, the number of samples,
-/// and a digest of `ends`, the positions at which the input is cut into the new samples.
+/// Returns the identity of a step that makes `samples` new samples, by which a checkpoint recognizes a changed dataset. The
+/// identity consists of the text `step`, the number of samples, and a digest of `ends`, the positions at which the input
+/// is cut into the new samples.
 inline std::string identity_of_made(const std::string& step, std::uint64_t samples,
                                     const std::vector<std::uint64_t>& ends) {
   return fmt::format("{} to {} samples with digest {}", step, samples, io::digest_of(std::as_bytes(std::span(ends))));
 }
 
-/// Returns the ends of consecutive parts with the given sizes; the first part begins at 0.
+/// Returns the end position of each of several consecutive parts with the sizes `sizes`; the first part begins at 0.
 inline std::vector<std::uint64_t> ends_of(const std::vector<std::int64_t>& sizes) {
   std::vector<std::uint64_t> ends(sizes.begin(), sizes.end());
   std::partial_sum(ends.begin(), ends.end(), ends.begin());

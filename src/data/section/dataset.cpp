@@ -35,7 +35,7 @@ data::BatchPlan plan_of_epoch(const data::DatasetPlan& plan, std::size_t batch_s
   return {plan.source->size(), 0, plan.split_of(batch_size), remainder};
 }
 
-/// Calls `call`. If it throws UsageError, adds the name of the dataset to the message.
+/// Returns call(). If it throws UsageError, adds the name of the dataset to the message.
 template <class Call>
 auto in_dataset(const DatasetImpl& dataset, const Call& call) {
   return data::in_context("dataset '" + dataset.plan().name + "'", call);

@@ -19,7 +19,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns the keys that choose and order samples.
+/// Returns the specifications of the keys that choose and order samples.
 std::vector<OptionSpec> options_of_samples() {
   return {
       {.key = "format",
@@ -77,7 +77,7 @@ std::string read_methods_in_words() {
   return join(words);
 }
 
-/// Returns the keys for reading the files.
+/// Returns the specifications of the keys that control how files are read.
 std::vector<OptionSpec> options_of_reading() {
   return {{.key = "on_error",
            .default_value = "stop",
@@ -123,7 +123,7 @@ std::vector<OptionSpec> options_of_all() {
   return specs;
 }
 
-/// Returns the keys, of all formats, that have paths as values.
+/// Returns the names of all keys, of any format, that have paths as values.
 std::set<std::string> path_keys() {
   std::set<std::string> keys;
   const auto add = [&keys](std::span<const OptionSpec> options) {
@@ -135,7 +135,7 @@ std::set<std::string> path_keys() {
   return keys;
 }
 
-/// Returns the keys that may have @FILE as value, in the order in which they are applied.
+/// Returns the names of the keys that may have @FILE as value, in the order in which the keys are applied.
 std::vector<std::string> marked_keys() {
   std::vector<std::string> keys{"subset", "preprocess"};
   for (const auto* kind : by_order(operation_table()))

@@ -9,15 +9,15 @@
 
 namespace trainrt::data {
 
-/// Returns the keys of every [data.NAME]; each format adds its own.
+/// Returns the specifications of the keys that every [data.NAME] has. Each format has further keys.
 const std::vector<OptionSpec>& common_options();
 
-/// Returns whether the samples of a [data.NAME] with these keys are divided among the ranks. Otherwise each rank has
-/// all samples and its own position.
+/// Returns whether the samples of a [data.NAME] with these keys are divided among the ranks. If not, each rank reads all
+/// samples and has its own position in them.
 bool is_split(const Options& options);
 
-/// Returns whether `text`, the value of the key `key` in a section [data.NAME], names files. This is the case for keys
-/// of the type path, such as `source`, and for the value @FILE of other keys.
+/// Returns whether `text`, the value of the key `key` in a section [data.NAME], names files: the key has paths as values,
+/// such as `source`, or the value is @FILE.
 bool names_files(const std::string& key, const std::string& text);
 
 /// Returns the files that a section reads in addition to the files of its samples. These are the @FILE values of
@@ -31,8 +31,8 @@ struct RemovedKey {
 };
 std::span<const RemovedKey> removed_keys();
 
-/// Throws UsageError if `options`, the keys of the section `section` ("[data.train]"), contain a key that was removed. The
-/// message names the origin of the first such key, the key, the section, and the advice of its row.
+/// Throws UsageError if `options`, the keys of the section `section` ("[data.train]"), contain a RemovedKey. The message
+/// names the origin of the key, the key and the section, and contains RemovedKey::advice.
 void require_not_removed(const std::string& section, const Options& options);
 
 }  // namespace trainrt::data

@@ -21,7 +21,7 @@ const Format* format_of_name(std::string_view path) {
   return nullptr;
 }
 
-/// Throws UsageError for keys that cannot be combined with weights.
+/// Throws UsageError if the section has the key `weights` and another key that cannot be combined with it.
 void require_mixable(const Options& options) {
   if (options.text("weights").empty()) return;
   if (!options.boolean("shuffle"))
@@ -72,8 +72,8 @@ bool has_key(std::span<const OptionSpec> specs, const std::string& key) {
   });
 }
 
-/// Throws UsageError for a key that `specs`, the keys of a dataset of the format `format`, do not have, but other formats
-/// do. A key that is similar to one of `specs` is probably misspelled; checked() reports it.
+/// Throws UsageError for a key of another format, which is not in `specs`, the keys of a dataset of the format `format`.
+/// Accepts a key that is similar to a key in `specs`: it is probably misspelled, and checked() reports it.
 void refuse_keys_of_other_formats(const std::string& section, const Options& options, std::span<const OptionSpec> specs,
                                   const Format& format) {
   std::vector<std::string> known;

@@ -21,18 +21,18 @@ const Format& format_named(const std::string& section, const OptionValue& given)
 /// determines the format. Throws UsageError if no format is found.
 const Format& format_of(const std::string& section, const Options& options);
 
-/// Returns the keys of the section, with defaults for missing keys. Throws UsageError for unknown keys, invalid values,
-/// and keys that cannot be combined.
+/// Returns the keys of the section and their values, with defaults for missing keys. Throws UsageError for unknown keys,
+/// invalid values, and keys that cannot be combined.
 Options checked_options(const std::string& section, const Options& options, const Format& format);
 Options checked_options(const std::string& section, const Options& options, const Listing& listing);
 
-/// Adds the origin of a key and the name of the section to `message`, an error of the section: "train.ini:9:
-/// [data.train]: MESSAGE". If `message` begins with the origin or the name of a key, that key is used. Otherwise the key
-/// is `source`, or else `format`, or else the first key of the section. An origin or section name that `message` already
-/// contains is not added again.
+/// Returns `message`, an error of the section, after the origin of a key and the name of the section: "train.ini:9:
+/// [data.train]: MESSAGE". If `message` begins with the origin or the name of a key, uses the origin of this key.
+/// Otherwise uses `source`, or else `format`, or else the first key of the section. An origin or section name that
+/// `message` already contains is not added again.
 std::string located(const std::string& section, const Options& options, const std::string& message);
 
-/// Calls `call` and adds the name of the section to the errors that it throws.
+/// Returns call(), and adds the name of the section to the messages of the errors that it throws.
 template <class Call>
 auto in_section(const std::string& section, const Call& call) try {
   return call();

@@ -38,8 +38,8 @@ std::shared_ptr<const ConcatenatedSource> joined(const Options& options, const L
   return std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
-/// Sources that read the files without a cache of decoded data: the samples of the files, and the values to keep in
-/// memory.
+/// Sources that read the files without the format's cache of decoded data, because each value is read only once: the
+/// samples of the files, and the values to keep in memory.
 struct UncachedSources {
   std::shared_ptr<const ConcatenatedSource> files;
   std::shared_ptr<const Source> values;  ///< `files`, transformed if `materialize` is set
@@ -66,8 +66,8 @@ std::uint64_t bytes_of_sample(const std::vector<Dataset::Field>& fields) {
   return bytes;
 }
 
-/// Returns an upper limit of the size of all values in fields that vary in length. A text has at most as many bytes as
-/// the files. An array has at most one value per two bytes of the files (a digit and a comma).
+/// Returns an upper limit of the size in bytes of all values in fields that vary in length. The texts have at most as many
+/// bytes as the files. The arrays have at most one value per two bytes of the files (a digit and a comma).
 std::uint64_t max_varying_bytes(const std::vector<Dataset::Field>& fields, const Listing& listing) {
   std::uint64_t bytes = 0;
   for (const auto& field : fields)
@@ -75,7 +75,7 @@ std::uint64_t max_varying_bytes(const std::vector<Dataset::Field>& fields, const
   return bytes;
 }
 
-/// Returns memory for kept values that only this rank uses.
+/// Returns memory for values that only this rank keeps.
 NodeShare private_share(const UnitLayout& layout) {
   const auto bytes = NodeCache::memory_bytes(layout);
   require_memory(bytes, "values that materialize = true keeps");
@@ -87,14 +87,14 @@ NodeShare private_share(const UnitLayout& layout) {
   return share;
 }
 
-/// Returns the maximum number of bytes of batches that are read ahead, if `kept` of the `memory` bytes are used for kept
-/// values. The result is a small part of `kept`, because batches are not read ahead once all values are in memory.
+/// Returns the maximum size of the batches that are read ahead, in bytes, if `kept` of the `memory` bytes are used to keep
+/// values. The result is at most a quarter of `kept`, because no batches are read ahead once all values are in memory.
 std::uint64_t bytes_ahead(std::uint64_t kept, std::uint64_t memory) {
   constexpr std::uint64_t part = 4;
   return std::min(memory - std::min(memory, kept), kept / part);
 }
 
-/// Opens the values of the files without memory that the ranks of the node share.
+/// Implements open_values() for one rank, without memory that the ranks of the node share.
 DatasetValues open_for_one_rank(const Options& options, const Listing& listing, std::uint64_t memory,
                                 const std::shared_ptr<FileVerification>& verification) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;

@@ -17,28 +17,30 @@ namespace trainrt::data {
 /// All samples of a dataset's files.
 struct DatasetValues {
   std::shared_ptr<const Source> source;
-  bool is_cached = false;        ///< units are kept in memory once they were read
-  bool are_transformed = false;  ///< the transforms of the section are applied already (materialize = true)
-  std::uint64_t left = 0;        ///< bytes of this rank's part of `memory` for batches that are read ahead
+  bool is_cached = false;        ///< whether values are kept in memory after they were read once
+  bool are_transformed = false;  ///< whether `source` already applies the section's transforms (materialize = true)
+  std::uint64_t left = 0;        ///< maximum number of bytes of batches that this rank reads ahead
 };
 
-/// Returns the fields after the transforms that `options` request. Throws UsageError if a transform cannot be applied.
+/// Returns the fields as the transforms in `options` change them. Throws UsageError if a transform cannot be applied.
 std::vector<Dataset::Field> transformed_fields(const Options& options, const Listing& listing);
 
-/// Returns the layout of the values in memory, or nullopt if they are not to be kept in memory, for one of these reasons:
-/// - they have no fixed size
-/// - they need more than `memory`
-/// - damaged samples are to be skipped
-/// - they are generated and not materialized
+/// Returns the layout of the values in memory. Returns nullopt if the values must not be kept in memory, for one of these
+/// reasons:
+/// - samples have no values
+/// - the values need more than the key `memory` allows
+/// - damaged samples are skipped (on_error = skip)
+/// - the values are generated, and materialize = false
 ///
 /// Precondition: `options` have been checked.
 std::optional<UnitLayout> layout_in_memory(const Options& options, const Listing& listing);
 
-/// Throws UsageError if `materialize` is set and the values cannot be kept in memory.
+/// Throws UsageError if materialize = true, but the values cannot be kept in memory.
 void require_materializable(const Options& options, const Listing& listing);
 
-/// Opens the values of the files. Each file is opened now or when it is first read. `verification` verifies each file
-/// before it is opened. `name` (of the dataset) and `rank` (of this process) are for messages.
+/// Opens all samples of the listed files. A single file may be opened immediately, other files at their first read.
+/// `verification` verifies each file before it is opened. `name` (of the dataset) and `rank` (of this process) are for
+/// messages.
 DatasetValues open_values(const std::string& name, int rank, const Options& options, const Listing& listing,
                           const NodeShare& share, const std::shared_ptr<FileVerification>& verification);
 

@@ -14,9 +14,9 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::uint64_t large_verified_block =
-    16 << 20;  // bytes; block size with verify = first, where each byte is verified once
+    16 << 20;  // bytes; block size if each block is verified only once (verify = first)
 constexpr std::uint64_t small_verified_block =
-    64 << 10;  // block size for bytes that are verified whenever a part of them is read
+    64 << 10;  // bytes; block size if a block is verified each time a part of it is read (verify = always)
 
 std::uint32_t crc32_of_block(const InputFile& file, BlockChecksums::Block block, std::vector<std::byte>& buffer) {
   constexpr std::uint64_t verified_at_once = 1 << 20;

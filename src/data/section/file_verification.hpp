@@ -12,8 +12,8 @@
 
 namespace trainrt::data {
 
-/// Verifies the checksummed ranges of a dataset's files, each file once, and remembers the results. Any thread may call
-/// the functions.
+/// Verifies the checksummed ranges of a dataset's files. Verifies each file only once, and stores the results.
+/// Thread-safe.
 class FileVerification {
  public:
   FileVerification(const Listing& listing, Verify how);
@@ -21,16 +21,17 @@ class FileVerification {
   /// Returns whether the files have checksums to verify.
   bool is_needed() const { return bytes_ > 0; }
   std::uint64_t bytes() const { return bytes_; }
-  /// Verifies all files. Each rank of the team reads its share of the blocks. Collective. Throws the errors of reading.
+  /// Verifies all files. Each rank of the team reads its share of the blocks. Collective. Throws Error if a file cannot be
+  /// read; a wrong checksum is only stored, for damages() and verified().
   void verify_together(const Team& team);
   /// Returns one message for each damaged file that has been found so far.
   std::vector<std::string> damages() const;
   /// Verifies a file before it is opened, unless the file was verified earlier. `number` is the index of the file in the
-  /// listing. Returns `file`; with `verify` = always, the returned file has checksums with which each read is verified.
-  /// Throws UsageError that names the damaged part.
+  /// listing. Returns `file`; with verify = always, adds to it the checksums by which each read is verified. Throws
+  /// UsageError, which names the damaged part, if the file is damaged.
   ///
-  /// If `is_kept` is set, no verification is needed here, because the file is read into memory and verified completely
-  /// when it is opened.
+  /// If `is_kept` is set, does not verify the file, because the file is read into memory completely and verified when it is
+  /// opened.
   DataFile verified(std::size_t number, DataFile file, bool is_kept);
 
  private:

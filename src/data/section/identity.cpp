@@ -15,15 +15,15 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t max_named_files = 200;  // checkpoints list up to this number of files, one per line
+constexpr std::size_t max_named_files = 200;  // maximum number of files that a checkpoint lists one by one
 constexpr std::size_t head_bytes = 4096;
-constexpr std::string_view computed = " by a permutation";  // end of an order text; the first versions did not write it
+constexpr std::string_view computed = " by a permutation";  // part of an order text; missing in those of the first versions
 
 std::string line_of(const DataFile& file) {
   return fmt::format("{} {} {}\n", file.size, file.head, std::filesystem::path(file.path).filename().string());
 }
 
-/// Returns the name in a line "SIZE DIGEST NAME".
+/// Returns the name of the file in a line "SIZE DIGEST NAME" of an identity of files.
 std::string name_in(std::string_view line) {
   const auto second = line.find(' ', line.find(' ') + 1);
   return std::string(line.substr(std::min(second + 1, line.size())));

@@ -30,17 +30,17 @@ Options with_classes(Options options, const std::vector<std::string>& classes) {
     if (name.find(',') != name.npos)
       throw UsageError(
           fmt::format("the class '{}' of [data.train] has a comma in its name, "
-                      "which the key 'classes' of other datasets cannot contain: rename its folder",
+                      "which the key 'classes' of other datasets cannot contain; rename the folder of the class",
                       excerpt(name, 60)));
   options.set("classes", {join(classes), "classes of [data.train]"});
   return options;
 }
 
-/// Throws UsageError if the key subset chooses no samples, or samples that do not exist.
+/// Throws UsageError if the key `subset` chooses no samples, or samples that do not exist.
 void require_rows(const Listing& listing, std::uint64_t samples) {
   if (listing.rows.empty()) return;
   const auto rows = in_section("subset", [&] { return RowRanges(listing.rows); });
-  if (rows.size() == 0) throw UsageError("subset chooses no samples");
+  if (rows.size() == 0) throw UsageError("subset chooses no samples; valid is a range such as 0:800");
   if (rows.max() >= samples)
     throw UsageError(fmt::format("subset chooses sample {}, but there are {}, numbered from 0", rows.max(), samples));
 }
@@ -63,7 +63,7 @@ Listing list_dataset(const std::string& name, const Options& options) {
     const auto samples = samples_of(listing);
     if (samples == 0) {
       const auto& path = listing.entries.front().file.path;
-      throw UsageError("its files hold no samples" + (path.empty() ? "" : fmt::format(": '{}'", path)));
+      throw UsageError("the files of source contain no samples" + (path.empty() ? "" : fmt::format(": '{}'", path)));
     }
     listing.preprocessor = preprocessor_of_key(good.text("preprocess"));
     listing.rows = in_section("subset", [&] { return text_of_rows(good.text("subset")); });

@@ -26,11 +26,11 @@ namespace trainrt::data {
 
 namespace {
 
-/// Replaces the plan's source by one that reads complete blocks, unless the source is in memory. Used if samples are
-/// shuffled in blocks.
+/// Replaces the plan's source by a source that reads complete blocks, unless all values are in memory. Called if samples
+/// are shuffled in blocks.
 void use_blocks(const std::string& section, DatasetPlan& plan) {
   constexpr std::uint64_t few_blocks = 64;
-  constexpr std::size_t windows_held = 2;  // while one window is used, the next is begun
+  constexpr std::size_t windows_held = 2;  // the window that is in use, and the next window, which is being read
   const auto [samples, window] = plan.order.blocks;
   const auto size = plan.source->size();
   if (plan.source->is_resident()) return;
@@ -41,8 +41,8 @@ void use_blocks(const std::string& section, DatasetPlan& plan) {
                  fmt::format("{}: two windows of {} blocks of {} samples each", section, window, samples));
   if (std::min(window, size / samples) < few_blocks)
     log::run_warning(
-        fmt::format("{}: fewer than {} blocks are shuffled together. If the files are sorted, the samples of a batch are "
-                    "therefore too similar; set a smaller block{}",
+        fmt::format("{}: fewer than {} blocks are shuffled together. If the files are sorted, for example by class, the "
+                    "samples of a batch are therefore too similar; set a smaller block{}",
                     section, few_blocks, window < few_blocks ? " or a larger window" : ""));
   plan.source = std::make_shared<BlockSource>(plan.source, samples, windows_held * window);
 }
@@ -71,8 +71,9 @@ Listing with_read_method(Listing listing, const Options& options) {
   return listing;
 }
 
-/// Returns the number of threads that read ahead. The default is higher for an object store, because threads that wait
-/// for the store use no CPU time. Ranks that share CPUs have fewer threads.
+/// Returns the number of threads that read ahead. `given` are the keys in the config, `good` those with defaults. The
+/// default is higher for an object store, because threads that wait for the store use no CPU time. Ranks that share CPUs
+/// have fewer threads.
 int threads_of(const Options& given, const Options& good, const Listing& listing) {
   constexpr std::int64_t for_objects = 4;
   const bool has_objects =

@@ -16,7 +16,7 @@ namespace trainrt::data {
 namespace {
 
 std::string text_of_file(const std::string& path) try { return io::read_file(path); } catch (const Error& error) {
-  throw UsageError(error.what());  // a UsageError, because the user named the file in the config
+  throw UsageError(error.what());  // because the path of the file is from the user's config
 }
 
 PreprocessorImpl preprocessor_in_file(const std::string& path) {
@@ -35,8 +35,8 @@ std::string unfitted_json(PreprocessorImpl preprocessor) {
   return json_of(preprocessor).dump();
 }
 
-/// Returns the preprocessor `stored` if it is fitted and otherwise equal to `requested`, which is not fitted. In all
-/// other cases, returns `requested`. Both are JSON; `stored` may be "".
+/// Returns the preprocessor `stored` if it is fitted and differs from `requested` only in this respect. In all other cases,
+/// returns `requested`. Both are JSON; `stored` may be "".
 PreprocessorImpl fitted_earlier(const std::string& requested, std::string_view stored) {
   auto given = preprocessor_from_json_text(requested);
   if (given.is_fitted() || stored.empty()) return given;
@@ -44,8 +44,8 @@ PreprocessorImpl fitted_earlier(const std::string& requested, std::string_view s
   return earlier.is_fitted() && unfitted_json(earlier) == unfitted_json(given) ? earlier : given;
 }
 
-/// Applies listing.preprocessor to the dataset, if there is one, and returns the fitted preprocessor as JSON. `stored` is
-/// the result of an earlier call, or "". Collective if the preprocessor must be fitted.
+/// Applies listing.preprocessor to the dataset, and returns the fitted preprocessor as JSON. Returns "" if there is no
+/// preprocessor. `stored` is the result of an earlier call, or "". Collective if the preprocessor must be fitted.
 std::string apply_preprocessor(DatasetImpl& dataset, const Listing& listing, std::string_view stored) {
   if (listing.preprocessor.empty()) return "";
   auto plan = dataset.plan();
@@ -58,8 +58,8 @@ std::string apply_preprocessor(DatasetImpl& dataset, const Listing& listing, std
   });
 }
 
-/// Adds the steps that keys of the section request, such as `where`. With `precede_preprocess`, adds the steps that are
-/// applied before the key `preprocess`, otherwise those after it.
+/// Adds the steps that keys of the section, such as `where`, request. If `precede_preprocess` is true, adds the steps that
+/// are applied before the key `preprocess`, otherwise those that are applied after it.
 void add_steps(DatasetImpl& dataset, const Options& options, bool precede_preprocess, const Preparation& preparation) {
   for (const auto& requested : requested_steps(options)) {
     if (requested.kind->precedes_preprocess() != precede_preprocess) continue;

@@ -40,7 +40,7 @@ void note_heads(DataFile& file) {
   for (auto& companion : file.companions) note_heads(companion);
 }
 
-/// Returns the number of files of each source, if the sources are mixed; otherwise an empty list.
+/// Returns the number of files of each source if the key `weights` mixes the sources; otherwise an empty list.
 std::vector<std::size_t> files_of_sources(const Options& options, const Format& format) {
   std::vector<std::size_t> counts;
   if (options.text("weights").empty()) return counts;
@@ -67,8 +67,8 @@ std::size_t number_of(const std::vector<Dataset::Field>& fields, const std::stri
   return static_cast<std::size_t>(std::ranges::find(fields, name, &Dataset::Field::name) - fields.begin());
 }
 
-/// Returns advice on how to give a column the same type in both files. The advice is empty if the format has no key for
-/// that.
+/// Returns advice, for an error message, on how to give a column the same type in two files. Returns "" if the format has
+/// no key for the types of columns.
 std::string advice_on(const Dataset::Field& one, const Dataset::Field& other, const Format& format) {
   const bool are_single = !one.varies && !other.varies && one.sample_shape.empty() && other.sample_shape.empty();
   if (!are_single || std::ranges::find(format.options, "types", &OptionSpec::key) == format.options.end()) return "";
@@ -84,8 +84,8 @@ void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other)
                       entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
 }
 
-/// Throws UsageError unless both files have the same fields, with equal types and shapes. Sets FileContent::field_order of
-/// `entry` if the order of its fields differs from that of the first file.
+/// Throws UsageError unless `entry`, a file, has the same fields as the first file, with equal types and shapes. If the
+/// fields have a different order, sets FileContent::field_order of `entry`.
 void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
   require_fields_of(first, entry);
   require_fields_of(entry, first);
@@ -106,8 +106,8 @@ void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Form
                     excerpt(join(content.vector_columns), 200)));
 }
 
-/// Throws UsageError if a file declares samples without values, and so many of them that the sample numbers alone need
-/// too much memory.
+/// Throws UsageError if the samples of a file have no values, and their number is so large that a list of sample numbers
+/// would exceed the key `max_expanded_bytes`.
 void require_countable(const DataFile& file, const FileContent& content, const Options& options) {
   const auto is_empty = [](const Dataset::Field& field) { return !field.varies && sample_bytes(field) == 0; };
   if (!std::ranges::all_of(content.fields, is_empty)) return;
@@ -137,8 +137,8 @@ bool add_file(Listing& listing, DataFile file, const Options& options, const For
   return false;
 }
 
-/// Prints a warning about folder names that contain a column and its value, such as "year=2023" (written by Hive and
-/// Spark), because these values are not read.
+/// Logs a warning about folder names that contain a column and its value, such as "year=2023" (written by Hive and Spark),
+/// because these values are not read.
 void warn_of_named_values(const std::string& section, const Listing& listing) {
   const auto values_of = [](const std::string& path) {
     std::map<std::string, std::string> values;

@@ -10,8 +10,8 @@
 namespace trainrt::data {
 
 /// Finds the files of a [data.NAME] and adds them to `listing`, with their contents. Logs its progress once a minute.
-/// Precondition: `options` have been checked. Throws UsageError that names a file that cannot be used, unless on_error
-/// skips the file. Also throws UsageError if no file is left.
+/// Precondition: `options` have been checked. If a file cannot be used, throws UsageError, which names the file; with
+/// on_error = skip, leaves out the file instead. Also throws UsageError if no file is left.
 void scan_files(const std::string& section, Listing& listing, const Options& options, const Format& format);
 
 /// Returns the sources that the key `weights` mixes, with their shares. Throws the errors of mixed_parts().

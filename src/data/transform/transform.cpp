@@ -36,7 +36,8 @@ FieldMaps::FieldMaps(Fields fields, PluginTable<Transform> table, const Options&
 std::size_t FieldMaps::find(std::string_view name) const {
   const auto field = find_field(fields_, name);
   if (fields_[field].varies)
-    throw UsageError(fmt::format("field {} varies in length; only fields of one length can be changed", name));
+    throw UsageError(
+        fmt::format("field {} varies in length; only a field with samples of equal length can be changed", name));
   return field;
 }
 
@@ -52,8 +53,8 @@ FieldMaps FieldMaps::over(const Fields& fields) const {
     const auto found = std::ranges::find(fields, before_[i].name, &Dataset::Field::name);
     if (found == fields.end() || found->dtype != before_[i].dtype || found->sample_shape != before_[i].sample_shape)
       throw UsageError(
-          fmt::format("field '{}', which map() or a key of [data.NAME] changes, was removed or now has another type or "
-                      "shape. Call map() after the operation that changed the field",
+          fmt::format("field '{}', which map() or a key of [data.NAME] changes, was removed, or has a new type or shape. "
+                      "Call map() after the operation that changed the field",
                       before_[i].name));
     const auto number = static_cast<std::size_t>(found - fields.begin());
     result.fields_[number] = fields_[i];

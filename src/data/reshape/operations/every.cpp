@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view every_form = "K";
 
-/// Samples 0, K, 2K, ... of `samples` samples.
+/// The indices 0, `distance`, 2 * `distance`, ... of every K-th sample, for a dataset of `samples` samples.
 struct EveryKth {
   std::uint64_t distance = 1, samples = 0;
 

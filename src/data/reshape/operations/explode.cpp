@@ -35,7 +35,7 @@ class FlatSource final : public WrappedSource {
     std::vector<std::uint64_t> originals;
     originals.reserve(samples.size());
     for (const auto sample : samples) originals.push_back(part_at(ends_, sample));
-    auto once = originals;  // each original is read once
+    auto once = originals;  // the originals without repetitions, so that each of them is read only once
     std::ranges::sort(once);
     once.erase(std::unique(once.begin(), once.end()), once.end());
     std::vector<std::size_t> indices;  // for each sample, the index of its original in `once`
@@ -77,8 +77,8 @@ class FlatSource final : public WrappedSource {
     }
   }
 
-  /// Copies the values of original samples to the new samples. Each original sample was read once; its values are
-  /// repeated for all new samples that are made from it.
+  /// Replaces the values of the originals in `column` by the values of the new samples: the values of an original are
+  /// repeated for each new sample that is made from it. indices[i] is the position in `column` of the original of sample i.
   static void repeat(const std::vector<std::size_t>& indices, const Dataset::Field& field, Column& column) {
     const auto from = std::exchange(column, {column.field, {}, {}});
     for (const auto index : indices) {
@@ -95,7 +95,7 @@ class FlatSource final : public WrappedSource {
   std::vector<std::uint64_t> ends_;
 };
 
-/// Makes any number of new samples from each sample, by a function of one field.
+/// The step that makes any number of new samples from each sample, by a function of one field.
 struct FlatMap {
   std::string field;
   std::function<Dataset::Field(const Dataset::Field& before)> made_from;  ///< returns type and shape of the new values
@@ -105,7 +105,8 @@ struct FlatMap {
     auto made = made_from(before[find_field(before, field)]);
     made.name = field;
     made.varies = false;
-    if (sample_bytes(made) == 0) throw UsageError("flat_map() to samples without a value");
+    if (sample_bytes(made) == 0)
+      throw UsageError(fmt::format("flat_map(): the new samples of '{}' have no values; set a shape without 0", field));
     return made;
   }
 
@@ -119,11 +120,13 @@ struct FlatMap {
       scratch.clear();
       function(values, scratch);
       if (scratch.size() % bytes != 0)
-        throw UsageError(fmt::format("flat_map() returned {} bytes, but a sample has {}", scratch.size(), bytes));
+        throw UsageError(
+            fmt::format("flat_map(): the function returned {} bytes, which is not a multiple of the {} bytes of a sample",
+                        scratch.size(), bytes));
       return static_cast<std::int64_t>(scratch.size() / bytes);
     }));
     if (ends.back() == 0)
-      throw UsageError(fmt::format("flat_map() returned no sample for any of the {} samples", ends.size()));
+      throw UsageError(fmt::format("no new samples could be made from any of the {} samples", ends.size()));
     auto identity = identity_of_made(fmt::format("flat_map of '{}'", field), ends.back(), ends);
     return {std::make_shared<FlatSource>(input.source, at, std::move(made), function, std::move(ends)),
             std::move(identity)};

@@ -15,7 +15,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// A source with samples of one length, which are cut from the concatenated values of a field.
+/// A source with samples of equal length, which are cut from the concatenated values (documents) of a field.
 class PackedSource final : public Source {
  public:
   PackedSource(const std::shared_ptr<const Source>& source, std::size_t field, Dataset::Field made,
@@ -37,12 +37,13 @@ class PackedSource final : public Source {
   }
 
  private:
-  /// Appends one sample. It consists of the overlapping parts of one or more documents.
+  /// Appends the values of one new sample to `into`. The sample contains values of one or more documents, which are samples
+  /// of the source.
   void append(std::uint64_t sample, std::vector<std::byte>& into) const {
     const auto first = sample * length_, end = first + length_;
     const auto from = part_at(ends_, first), to = part_at(ends_, end - 1) + 1;
     std::vector<std::uint64_t>
-        numbers;  // indices of the documents that are not empty; on_error = skip may have removed some
+        numbers;  // indices of the documents with values; documents that on_error = skip removed have no values
     for (auto number = from; number < to; ++number)
       if (begin_of(ends_, number) < ends_[number]) numbers.push_back(number);
     const auto documents = documents_.read(numbers);
@@ -53,7 +54,8 @@ class PackedSource final : public Source {
     }
   }
 
-  /// Appends the values from `first` to `end` of a document. The separator counts as the last value of the document.
+  /// Appends the values from `first` to `end` (exclusive) of a document to `into`. The separator counts as the last value
+  /// of the document.
   void append_part(const std::vector<std::byte>& document, std::size_t number, std::uint64_t first, std::uint64_t end,
                    std::vector<std::byte>& into) const {
     const auto bytes = size_of(fields_[0].dtype);
@@ -111,7 +113,7 @@ struct Packing {
     if (!lists.varies)
       throw UsageError(fmt::format(
           "pack() concatenates lists of varying length, but all samples of '{}' have the same number of values", field));
-    if (length == 0) throw UsageError("pack() to samples without a value");
+    if (length == 0) throw UsageError("pack(): the length of the new samples is 0; it must be at least 1");
     if (separator) value_of(*separator, lists.dtype);
     return {field, lists.dtype, {static_cast<std::int64_t>(length)}};
   }

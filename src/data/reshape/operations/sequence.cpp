@@ -21,19 +21,20 @@ namespace {
 
 constexpr std::string_view count_name = "count";
 
-/// Samples grouped by a key. The groups are in the order of their first samples.
+/// Samples that are grouped by their values of a field. The groups are in the order of their first samples.
 struct Groups {
-  std::vector<std::uint64_t> ends;  ///< number of samples up to the end of each group
-  /// Indices of the samples, group by group, in ascending order within a group. An empty vector means the order 0, 1, 2,
-  /// ...
+  std::vector<std::uint64_t> ends;  ///< for each group, the number of samples up to the end of the group
+  /// Indices of the samples, group by group, in ascending order within a group. If this order is 0, 1, 2 and so on, the
+  /// vector is empty.
   std::vector<std::uint64_t> order;
 };
 
-/// Returns the number of each sample's group. Group 0 has the samples that are skipped because they cannot be read. The
-/// keys of the other groups are the values of field `field`, an integer or a text. Collective over plan.team.
+/// Returns, for each sample, the number of its group. Group 0 has the samples that are skipped because they cannot be read.
+/// Each other group has the samples with the same value of the field `field`, an integer or a text. Collective over
+/// plan.team.
 std::vector<std::int64_t> group_numbers(const DatasetPlan& plan, std::size_t field) {
   const auto& key_field = plan.source->fields()[field];
-  std::unordered_map<std::string, std::int64_t> own, all;  // numbers, from 1, of the keys of this rank and of all ranks
+  std::unordered_map<std::string, std::int64_t> own, all;  // group numbers by value: of this rank's samples, of all samples
   std::vector<std::string> own_keys;
   auto numbers = gather_from_scan(plan, field, "window", [&](const TensorView& values) {
     const auto [found, is_new] = own.try_emplace(key_of(values, key_field), std::ssize(own) + 1);
@@ -85,7 +86,7 @@ class WindowCuts {
   std::uint64_t length() const { return length_; }
   const std::vector<std::uint64_t>& ends() const { return ends_; }
 
-  /// The samples of a window. At the end of a group there may be fewer than length().
+  /// The samples of a window. The last window of a group may have fewer than length() samples.
   struct Part {
     std::uint64_t first = 0;  ///< position in the order of the groups
     std::uint64_t count = 0;
@@ -99,8 +100,8 @@ class WindowCuts {
   std::uint64_t sample(std::uint64_t at) const { return groups_.order.empty() ? at : groups_.order[at]; }
 
  private:
-  /// Returns the number of windows in a group of `samples` samples. Without padding, only complete windows count. With
-  /// padding and stride <= length, each sample is in a window.
+  /// Returns the number of windows in a group of `samples` samples. Without padding, only complete windows are made. With
+  /// padding and stride <= length, the windows contain all samples.
   static std::uint64_t windows_in(std::uint64_t samples, const Dataset::Windows& windows) {
     if (samples == 0) return 0;
     if (samples < windows.length) return windows.pad ? 1 : 0;
@@ -111,7 +112,7 @@ class WindowCuts {
 
   std::uint64_t length_, stride_;
   Groups groups_;
-  std::vector<std::uint64_t> ends_;  ///< number of windows up to the end of each group
+  std::vector<std::uint64_t> ends_;  ///< for each group, the number of windows up to the end of the group
 };
 
 class WindowedSource final : public WrappedSource {
@@ -173,7 +174,7 @@ class WindowedSource final : public WrappedSource {
   WindowCuts cuts_;
 };
 
-/// Describes the windows for checkpoints. The result is part of the step's identity.
+/// Describes the windows. The result is part of the step's identity in checkpoints, so it must not change.
 std::string words_of(const Dataset::Windows& windows) {
   return fmt::format("windows of {}, {} further each{}{}", windows.length, windows.stride,
                      windows.within.empty() ? "" : fmt::format(", within '{}'", windows.within),
@@ -205,7 +206,9 @@ Fields fields_of(const Dataset::Windows& windows, const Fields& before) {
                       "Leave the field out (most formats have a key for that: columns or fields)",
                       field.name));
     if (windows.pad && field.name == count_name)
-      throw UsageError("padded windows get a field 'count', but the dataset already has a field of this name");
+      throw UsageError(
+          "padded windows get a field 'count', but the dataset already has a field of this name; leave out that field, or "
+          "remove 'pad'");
     field.sample_shape.insert(field.sample_shape.begin(), static_cast<std::int64_t>(windows.length));
   }
   if (windows.pad) fields.push_back({std::string(count_name), DType::i32, {}});

@@ -12,11 +12,12 @@ namespace {
 Step make_subset_after(const std::string& text) {
   const auto ranges = text_of_rows(text);
   const RowRanges rows(ranges);
-  if (rows.size() == 0) throw UsageError("it chooses no samples");
+  if (rows.size() == 0) throw UsageError("the value chooses no samples; valid is a range such as 0:800");
   return {.effect = Effect::chooses, .apply = [rows, digest = io::digest_of(ranges)](const DatasetPlan& input) {
             const auto samples = input.source->size();
             if (rows.max() >= samples)
-              throw UsageError(fmt::format("it chooses sample {}, but there are {}, numbered from 0", rows.max(), samples));
+              throw UsageError(
+                  fmt::format("the value chooses sample {}, but there are {}, numbered from 0", rows.max(), samples));
             return chosen(input, rows, fmt::format("{} of {} samples, with digest {}", rows.size(), samples, digest));
           }};
 }

@@ -12,14 +12,14 @@ namespace trainrt::data {
 
 namespace {
 
-/// Determines which samples a filter keeps. Created for samples with certain fields.
+/// The condition of a filter, for samples with known fields.
 struct Condition {
-  std::vector<std::size_t> fields;  ///< indices of the fields whose values `keeps` gets
+  std::vector<std::size_t> fields;  ///< indices of the fields whose values are passed to `keeps`
   std::function<bool(std::span<const TensorView>)> keeps;
 };
 
-/// Returns one bit per sample, which is set if the sample is kept. Each rank reads the samples of its share of the
-/// 64-bit words, and gets the words of all ranks.
+/// Returns one bit per sample, which is set if the sample is kept. Each rank reads the samples of its share of the 64-bit
+/// words of the bitmap. Then all ranks exchange their words. Collective over the plan's team.
 RowBitmap kept_rows(const DatasetPlan& input, const Condition& condition) {
   constexpr auto word_bits = RowBitmap::word_bits;
   const auto samples = input.source->size();
@@ -35,8 +35,8 @@ RowBitmap kept_rows(const DatasetPlan& input, const Condition& condition) {
   return RowBitmap({bits.begin(), bits.end()});
 }
 
-/// Returns the step of a filter. `description` names it in messages: "the filter". `make_condition` returns the filter's
-/// condition for samples with the given fields. `make_condition` throws UsageError if the fields are unsuitable, for
+/// Returns the step of a filter. `description` names the filter in messages: "the filter". `make_condition` returns the
+/// filter's condition for samples with the given fields. It must throw UsageError if the fields are unsuitable, for
 /// example if a field that the condition uses does not exist.
 Step filter_by(std::string description, std::function<Condition(const Fields& fields)> make_condition) {
   const auto apply = [description = std::move(description), make_condition](const DatasetPlan& input) {
@@ -64,7 +64,7 @@ Step filter_step(const std::string& field, const Dataset::SamplePredicate& keeps
 }
 
 Step where_step(const std::string& condition) {
-  require_condition(condition);  // a syntax error is reported before the fields are known
+  require_condition(condition);  // reports a syntax error now, although the fields are not known yet
   return filter_by(fmt::format("the condition '{}'", excerpt(condition, 60)), [condition](const Fields& fields) {
     auto predicate = std::make_shared<const RowPredicate>(condition, fields);
     return Condition{predicate->fields(),

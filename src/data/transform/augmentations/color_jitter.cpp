@@ -39,8 +39,8 @@ void turn_hue(float shift, float max, float& red, float& green, float& blue) {
 
 enum Change : std::uint8_t { brightness, contrast, saturation, hue, change_count };
 
-/// Changes brightness, contrast and saturation by random factors, and the hue by a random shift, in a random order, as
-/// torchvision's ColorJitter. Values are clamped after each change, and u8 values are rounded once, at the end.
+/// Changes brightness, contrast and saturation by random factors, and the hue by a random shift, in a random order, like
+/// torchvision's ColorJitter. Values are clamped after each change; u8 values are rounded only once, at the end.
 class Jitter {
  public:
   using Amounts = std::array<double, change_count>;
@@ -55,8 +55,8 @@ class Jitter {
         channel_step_(axes.channels > 1 ? 1 : pixels_) {}
 
   void operator()(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const {
-    // If no change of the hue is requested, no random number is drawn for it. Otherwise the random numbers of existing
-    // runs would change.
+    // If no change of the hue is requested, draws no random number for the hue, because an additional draw would change
+    // the results of existing runs.
     const std::size_t count = amounts_[hue] > 0 ? change_count : change_count - 1;
     std::array<std::size_t, change_count> order{brightness, contrast, saturation, hue};
     for (std::size_t i = count - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
@@ -89,7 +89,7 @@ class Jitter {
     return channels_ == 1 ? *pixel : red * pixel[0] + green * pixel[channel_step_] + blue * pixel[2 * channel_step_];
   }
 
-  /// Sets `value` to factor * value + (1 - factor) * other, clamped.
+  /// Sets `value` to factor * value + (1 - factor) * other, clamped to the range from 0 to max_.
   void blend(float& value, float factor, float other) const {
     value = std::clamp(factor * value + (1 - factor) * other, 0.0F, max_);
   }
@@ -121,7 +121,7 @@ class Jitter {
   Amounts amounts_;
   float max_;  ///< maximum of a channel's value
   std::size_t channels_, pixels_;
-  std::size_t pixel_step_, channel_step_;  ///< distance of pixels, and of the channels of a pixel, in values
+  std::size_t pixel_step_, channel_step_;  ///< number of values from a pixel to the next, and from a channel to the next
 };
 
 FieldMap make_color_jitter(const Dataset::Field& field, std::span<const std::string> arguments) {

@@ -10,8 +10,8 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-/// Copies the image `from` to `to`, shifted: the first pixel of `to` is the one at row `down` and column `right` of
-/// `from`. `down` and `right` may be negative. Pixels outside of `from` become 0.
+/// Copies the image `from` to `to`, shifted: the first pixel of `to` is the pixel at row `down` and column `right` of
+/// `from`; both may be negative. Pixels outside of `from` become 0.
 void shift_image(const ImageAxes& axes, std::span<const std::byte> from, std::int64_t down, std::int64_t right,
                  std::span<std::byte> to) {
   const auto width = static_cast<std::int64_t>(axes.width), height = static_cast<std::int64_t>(axes.height);
@@ -26,7 +26,7 @@ void shift_image(const ImageAxes& axes, std::span<const std::byte> from, std::in
   }
 }
 
-/// Returns the change that torchvision's RandomCrop(size, padding) makes, where `size` is the size of the images.
+/// Returns the change that torchvision's RandomCrop(size, padding) makes if its `size` is the size of the images.
 FieldMap make_random_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto axes = image_axes(field);
   const auto max = static_cast<double>(std::min(axes.width, axes.height));

@@ -17,8 +17,8 @@ void erase_box(const ImageAxes& axes, std::size_t top, std::size_t left, ImageSi
                   size.width * axes.pixel_bytes());
 }
 
-/// Erases a random rectangle, which is drawn as by torchvision's RandomErasing (Zhong et al., "Random Erasing Data
-/// Augmentation", AAAI 2020). Erases nothing if ten rectangles in a row do not fit into the image.
+/// Sets a random rectangle of the image to zero, drawn like by torchvision's RandomErasing (Zhong et al., "Random Erasing
+/// Data Augmentation", AAAI 2020). Changes nothing if ten rectangles in succession do not fit into the image.
 void erase_at_random(const ImageAxes& axes, const AreaRange& range, std::byte* image, Random& random) {
   constexpr double max_ratio = 10.0 / 3;
   const auto image_area = static_cast<double>(axes.height) * static_cast<double>(axes.width);

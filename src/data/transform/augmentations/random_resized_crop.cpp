@@ -16,7 +16,7 @@ Box box_at(std::size_t top, std::size_t left, std::size_t height, std::size_t wi
           static_cast<float>(left + width)};
 }
 
-/// Returns the largest box in the center of an image that has valid proportions.
+/// Returns the largest part in the center of an image whose ratio of width to height is from min_ratio to max_ratio.
 Box center_box(const ImageAxes& axes) {
   auto height = axes.height, width = axes.width;
   const auto ratio = static_cast<double>(width) / static_cast<double>(height);
@@ -25,8 +25,8 @@ Box center_box(const ImageAxes& axes) {
   return box_at((axes.height - height) / 2, (axes.width - width) / 2, height, width);
 }
 
-/// Draws a part of an image as torchvision's RandomResizedCrop does: the area and the logarithm of the proportions are
-/// distributed uniformly. Returns center_box() if ten parts in a row do not fit into the image.
+/// Draws a random part of an image like torchvision's RandomResizedCrop: its area, and the logarithm of its ratio of width
+/// to height, are distributed uniformly. Returns center_box() if ten parts in succession do not fit into the image.
 Box draw_box(const ImageAxes& axes, const AreaRange& range, Random& random) {
   const auto image_area = static_cast<double>(axes.height) * static_cast<double>(axes.width);
   for (int attempt = 0; attempt < 10; ++attempt) {

@@ -11,9 +11,8 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-/// Converts `value` to T and stores it at `to`. For an integer type, the fraction is cut off. Float types also hold
-/// infinity and NaN. Throws UsageError that names the field if T cannot hold the value, such as NaN as an integer, or a
-/// number beyond the range of T.
+/// Converts `value` to T and stores it at `to`. If T is an integer type, the fraction is cut off. Throws UsageError, which
+/// names the field, if T cannot represent the value: a number beyond the range of T, or infinity or NaN as an integer.
 template <class T>
 void store(double value, const std::string& field, std::byte* to) {
   constexpr auto max = static_cast<double>(std::numeric_limits<T>::max());

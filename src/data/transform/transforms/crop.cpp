@@ -7,8 +7,7 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-/// Returns half of `margin`. If `margin` is odd, the half is rounded to the even number, as by torchvision's
-/// CenterCrop.
+/// Returns half of `margin`. If `margin` is odd, rounds the half to the nearest even number, like torchvision's CenterCrop.
 std::size_t half_of(std::size_t margin) { return margin / 2 + (margin % 4 == 3 ? 1 : 0); }
 
 FieldMap make_center_crop(const Dataset::Field& field, std::span<const std::string> arguments) {

@@ -18,8 +18,8 @@ struct Channel {
     for (int value = 0; value < 256; ++value) of_byte.push_back((static_cast<float>(value) / 255.0F - mean) / deviation);
   }
 
-  /// Standardizes `count` values of type `dtype`. These are the values with the indices first, first + step, first + 2
-  /// step and so on.
+  /// Standardizes `count` values of type `dtype`: those with the indices `first`, `first` + `step`, `first` + 2 * `step`
+  /// and so on.
   void apply(DType dtype, std::span<const std::byte> from, std::size_t first, std::size_t count, std::size_t step,
              float* out) const {
     const auto end = first + count * step;
@@ -45,7 +45,7 @@ std::vector<Channel> parse_channels(const Dataset::Field& field, std::span<const
                     field.name));
   if (count > 1)
     if (const auto axes = image_axes(field); axes.all_channels() != count)
-      throw UsageError(fmt::format("{} has {} channels, but {} means and {} deviations are given", field.name,
+      throw UsageError(fmt::format("{} has {} channels, but {} means and {} deviations were set", field.name,
                                    axes.all_channels(), count, count));
   std::vector<Channel> channels;
   for (std::size_t i = 0; i < count; ++i) {
