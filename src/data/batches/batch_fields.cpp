@@ -1,4 +1,4 @@
-// The functions that return values of the current batch.
+// The member functions of Batch and BatchesImpl that return values of the current batch.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -31,17 +31,17 @@ constexpr std::array<ElementType, 8> element_types = {{{DType::f64, "double"},
 BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
   if (owner == nullptr)
     throw UsageError(
-        fmt::format("field '{}' was requested from a batch of no dataset; take batches from Dataset::epoch()", name));
+        fmt::format("field '{}' was requested from a batch without a dataset; get batches from Dataset::epoch()", name));
   return *owner;
 }
 
 }  // namespace
 
 const data::Column& BatchesImpl::column(const Batch& asked, std::string_view name, bool varies) {
-  if (&asked != &batch_ && asked.indices_ != batch_.indices_)  // the first test is cheap, for loops over many samples
+  if (&asked != &batch_ && asked.indices_ != batch_.indices_)  // compares addresses first, because that is faster
     throw Error(
         fmt::format("dataset '{}': field '{}' was requested from an earlier batch; "
-                    "copy the values that you need before taking the next batch",
+                    "copy the values that you need before you request the next batch",
                     plan_->name, name));
   std::size_t at = 0;
   try {
@@ -59,7 +59,8 @@ const data::Column& BatchesImpl::column(const Batch& asked, std::string_view nam
 
 void BatchesImpl::require_sample(const Batch& asked, std::size_t sample) const {
   if (sample >= asked.size())
-    throw UsageError(fmt::format("dataset '{}': sample {} of a batch of {}", plan_->name, sample, asked.size()));
+    throw UsageError(fmt::format("dataset '{}': sample {} was requested from a batch of {} samples, numbered from 0",
+                                 plan_->name, sample, asked.size()));
 }
 
 TensorView Batch::field(std::string_view name) const {
@@ -94,7 +95,8 @@ TensorView Batch::varying(std::string_view name, std::size_t sample) const {
 
 std::string_view Batch::text(std::string_view name, std::size_t sample) const {
   const auto values = varying(name, sample);
-  if (values.dtype != DType::u8) throw UsageError(fmt::format("field '{}' holds {}, no text", name, name_of(values.dtype)));
+  if (values.dtype != DType::u8)
+    throw UsageError(fmt::format("field '{}' contains {}, not texts; use varying()", name, name_of(values.dtype)));
   return {static_cast<const char*>(values.data), values.bytes()};
 }
 

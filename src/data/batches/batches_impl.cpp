@@ -12,8 +12,8 @@ namespace trainrt {
 
 namespace {
 
-/// Returns the weight of a batch in the statistics of read times. To save time, only every eighth batch is measured, with
-/// weight 8. The other batches have weight 0 and are not measured.
+/// Returns the factor by which the time of reading a batch is multiplied in statistics. To save time, only every eighth
+/// batch is measured, with the factor 8. The other batches have the factor 0, which means that they are not measured.
 std::uint64_t weight_of(std::uint64_t batch) {
   constexpr std::uint64_t every = 8;
   return batch % every == 0 ? every : 0;
@@ -31,7 +31,7 @@ BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoc
       fields_(plan_->fields()),
       draw_seed_(plan_->draw_seed(epoch)),
       is_asked_(fields_.size()) {
-  if (plan_->skipping)  // all fields are read at once: a sample must be skipped before the batch is handed over
+  if (plan_->skipping)  // all fields are read at once, so that a sample with any damaged field is skipped in all fields
     for (auto& asked : is_asked_) asked = true;
 }
 
@@ -60,7 +60,7 @@ data::Slice BatchesImpl::part_of(std::uint64_t number) const {
 bool BatchesImpl::begin() {
   if (begun_)
     throw Error("dataset '" + plan_->name + "', epoch " + std::to_string(epoch_) +
-                ": the range of batches was used already; call batches() again for each loop");
+                ": these batches were already iterated over; call batches() again for each loop");
   begun_ = true;
   batch_plan_.emplace(make_plan());
   auto plan = *plan_;
@@ -110,7 +110,7 @@ bool BatchesImpl::has_ready() const {
   return prefetcher_ ? prefetcher_->has_ready() : plan_->source->is_resident();
 }
 
-/// Sets the dataset's position for checkpoints to the end of the last batch that counts as done.
+/// Sets the dataset's position, which checkpoints contain, to the end of the last batch that counts as done.
 void BatchesImpl::note_position() {
   if (!owns_cursor_) return;
   const auto done = std::min(taken_.value_or(next_), next_);
@@ -118,8 +118,8 @@ void BatchesImpl::note_position() {
   dataset_->walk().set_position(last.first + (done == 0 ? 0 : last.count));
 }
 
-/// Makes batch number next_ the current batch: sets the indices of the batch's samples, and takes the values that were
-/// read ahead.
+/// Makes the batch number `next_` the current batch: sets the indices of its samples and, if the batch was read ahead,
+/// moves its values from the prefetcher to `data_`.
 void BatchesImpl::take_batch() {
   if (next_ > 0 && !prefetcher_) start_prefetcher();
   const auto began_s = monotonic_seconds();
@@ -139,7 +139,7 @@ void BatchesImpl::take_batch() {
   was_ready ? dataset_->walk().add_handed_over(seconds) : dataset_->walk().add_waited(seconds);
 }
 
-/// Sets `into` to the indices of this rank's samples in batch `number`.
+/// Replaces the content of `into` by the indices of this rank's samples in batch `number`.
 void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const {
   const auto part = part_of(number);
   into.resize(part.count);
@@ -201,7 +201,7 @@ void BatchesImpl::release_cursor() {
   if (std::exchange(owns_cursor_, false)) dataset_->walk().end();
 }
 
-/// Applies the plan's changes of values (FieldMaps) to the field in `column`.
+/// Applies the plan's changes of values (FieldMaps) to `column`, which has the values of `samples`.
 void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& column) const {
   if (!plan_->maps) return;
   const data::InStage transforming(data::Stage::transform);

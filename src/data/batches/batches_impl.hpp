@@ -16,7 +16,8 @@
 
 namespace trainrt {
 
-/// Implements Batches: one iteration over the batches of an epoch. It uses the plan that the dataset has at construction.
+/// Implements Batches: one iteration over the batches of an epoch. Uses the plan that the dataset has when the iteration is
+/// constructed.
 ///
 /// Only the iteration that owns the dataset's Cursor sets the position that checkpoints store. An iteration owns the
 /// Cursor if WalkState::begin() grants it, until the iteration ends or is destroyed.
@@ -31,16 +32,17 @@ class BatchesImpl {
   BatchesImpl(const BatchesImpl&) = delete;
   ~BatchesImpl();
 
-  bool begin();    ///< takes the first batch; returns false if the epoch has no batch
-  bool advance();  ///< takes the next batch; returns false at the end
+  bool begin();    ///< makes the first batch the current one; returns false if the epoch has no batch
+  bool advance();  ///< makes the next batch the current one; returns false at the end
   void count_only(std::uint64_t batches);
-  bool has_ready() const;  ///< returns whether the next batch can be taken without waiting
+  bool has_ready() const;  ///< returns whether advance() would return without waiting for a batch
   const Batch& batch() const { return batch_; }
   const std::string& name() const { return plan_->name; }  ///< name of the dataset
   const data::Fields& fields() const { return fields_; }
   std::uint64_t draw_seed() const { return draw_seed_; }  ///< seed of random numbers for the samples of this epoch
-  /// Returns the values of field `name` in the current batch. Throws UsageError for an unknown field, and unless its
-  /// samples vary in length as `varies` states. Throws Error if `asked` is an earlier batch, and the errors of the source.
+  /// Returns the values of the field `name` in the current batch, which must be `asked`. `varies` states whether the caller
+  /// expects samples that vary in length. Throws UsageError for an unknown field, and if `varies` is wrong. Throws Error if
+  /// `asked` is an earlier batch. Also throws the errors of the source.
   const data::Column& column(const Batch& asked, std::string_view name, bool varies);
   /// Throws UsageError unless `sample` is an index in the batch `asked`.
   void require_sample(const Batch& asked, std::size_t sample) const;
@@ -68,17 +70,17 @@ class BatchesImpl {
   Remainder remainder_;
   const data::Fields& fields_;  ///< plan_->fields()
   std::uint64_t draw_seed_;
-  std::optional<data::Slice> range_;  ///< positions of an iteration that is not divided over ranks and has no Cursor
+  std::optional<data::Slice> range_;  ///< set by the second constructor: the positions to iterate over, without a Cursor
   bool begun_ = false;
   bool owns_cursor_ = false;
   std::optional<data::EpochOrder> order_;
   std::optional<data::BatchPlan> batch_plan_;
-  std::uint64_t next_ = 0;                   ///< number of the global batch that advance() takes
-  std::optional<std::uint64_t> taken_;       ///< number of batches that count as used; nullopt: all batches taken so far
+  std::uint64_t next_ = 0;                   ///< number of the global batch that follows the current batch
+  std::optional<std::uint64_t> taken_;       ///< number of batches that count as done; nullopt: all up to the current one
   Batch batch_;                              ///< the current batch
   data::BatchData data_;                     ///< values of the current batch; the indices of the samples are in batch_
-  std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for
-  std::size_t samples_ahead_ = 0;            ///< number of samples of the batches that are read ahead
+  std::vector<std::atomic<bool>> is_asked_;  ///< for each field, whether the train function has requested it
+  std::size_t samples_ahead_ = 0;            ///< number of samples of each batch that is read ahead
   mutable std::optional<data::ReadAhead<data::BatchData>> prefetcher_;
 };
 

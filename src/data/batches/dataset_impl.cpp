@@ -18,7 +18,8 @@ namespace data {
 
 namespace {
 
-/// Throws UsageError if the steps of `plan` differ from `restored`, the steps that the checkpoint describes.
+/// Throws UsageError if the steps of `plan` (such as filters) differ from `restored`, the steps that the checkpoint
+/// describes.
 void require_same_steps(const DatasetPlan& plan, const WalkState::StepsIdentity& restored) {
   const auto now = plan.steps_text();
   const auto* const before = std::get_if<std::string>(&restored);

@@ -13,11 +13,11 @@
 
 namespace trainrt {
 
-/// The position of an iteration over the batches of a dataset. Checkpoints contain it.
+/// The position of an iteration over the batches of a dataset, which checkpoints contain.
 struct Cursor {
-  bool in_progress = false;   ///< an iteration over an epoch has begun and not ended
-  std::int64_t epoch = -1;    ///< -1: no epoch has begun
-  std::int64_t position = 0;  ///< number of positions of the (padded) order that are done on all ranks
+  bool in_progress = false;   ///< whether an iteration over an epoch has begun and not ended
+  std::int64_t epoch = -1;    ///< epoch of the last iteration; -1: no epoch has begun
+  std::int64_t position = 0;  ///< number of positions of the epoch's order (with padding) that all ranks have completed
 };
 
 namespace data {
@@ -25,17 +25,17 @@ namespace data {
 /// The samples and values of one batch of one rank.
 struct BatchData {
   std::vector<std::uint64_t> samples;
-  std::vector<Column> columns;            ///< one for each field, by the field's index
+  std::vector<Column> columns;            ///< for each field, its column
   std::vector<bool> is_read;              ///< whether the column of each field contains the values of this batch
   std::vector<PinnedValues> pinned = {};  ///< locks on the memory of `columns`, for batches used on a GPU
 };
 
-/// The state of the iterations over the batches of one dataset on this rank. Only the train thread uses it, except
-/// stages().
+/// The state of the iterations over the batches of one dataset on this rank. Only the train thread may call the functions,
+/// except stages().
 ///
-/// The first iteration that begins owns the Cursor, until the iteration ends. An iteration that begins in the meantime,
-/// such as a nested evaluation, starts at position 0 and does not change the Cursor. Without an owner, the Cursor has
-/// position 0.
+/// The first iteration that begins owns the Cursor until the iteration ends. An iteration that begins while another one
+/// owns the Cursor, such as a nested evaluation, starts at position 0 and does not change the Cursor. If no iteration owns
+/// the Cursor, its position is 0.
 class WalkState {
  public:
   /// Identifies the steps of the plan with which a checkpoint was written: the text of DatasetPlan::steps_text(), or the
@@ -63,12 +63,12 @@ class WalkState {
   std::vector<BatchData> take_spare(std::size_t samples, std::size_t count);
   void keep_spare(std::size_t samples, std::vector<BatchData> batches) { spare_ = {samples, std::move(batches)}; }
 
-  StageTimes& stages() { return stages_; }  ///< time of reading batches; any thread may add
+  StageTimes& stages() { return stages_; }  ///< time spent in each stage of reading batches; any thread may call add()
   const StageTimes& stages() const { return stages_; }
   void add_waited(double seconds) { waited_s_ += seconds; }
   void add_handed_over(double seconds) { handed_over_s_ += seconds; }
-  double waited_s() const { return waited_s_; }            ///< time of the train thread, waiting for batches
-  double handed_over_s() const { return handed_over_s_; }  ///< time of the train thread, taking batches that were ready
+  double waited_s() const { return waited_s_; }            ///< time for which the train thread has waited for batches
+  double handed_over_s() const { return handed_over_s_; }  ///< time in which it has received batches that were ready
 
  private:
   Cursor cursor_;
@@ -84,9 +84,9 @@ class WalkState {
 
 }  // namespace data
 
-/// Implements Dataset. It holds the plan of the dataset (which samples, in which order) and the state of the iterations
-/// over its batches. Calls such as filter() replace the plan by a new one. An iteration keeps the plan with which it was
-/// constructed.
+/// Implements Dataset. Owns the plan of the dataset (which samples, in which order) and the state of the iterations over
+/// its batches. A call such as filter() replaces the plan by a new one; an iteration uses the plan with which it was
+/// constructed until its end.
 class DatasetImpl {
  public:
   explicit DatasetImpl(data::DatasetPlan plan) { replace(std::move(plan)); }
@@ -98,8 +98,8 @@ class DatasetImpl {
   const data::WalkState& walk() const { return walk_; }
 
   void replace(data::DatasetPlan plan) { plan_ = std::make_shared<const data::DatasetPlan>(std::move(plan)); }
-  /// Replaces the plan by the result of DatasetPlan::with(), and throws its errors. Also throws UsageError during an
-  /// iteration over batches of the dataset.
+  /// Adds a step: replaces the plan by the result of DatasetPlan::with(). Throws the errors of DatasetPlan::with(), and
+  /// UsageError during an iteration over batches of the dataset.
   void add(const std::string& step_name, const data::Step& step);
 
  private:

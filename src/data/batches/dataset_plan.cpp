@@ -23,7 +23,7 @@ void require_combinable(const DatasetPlan& plan, const std::string& name, const 
   const auto fields = step.fields(plan.source->fields());
   if (!plan.order.mixed.empty() && step.effect != Effect::thins)
     throw UsageError(fmt::format(
-        "{} cannot be combined with the key 'weights', because it changes the numbers of samples of the sources", name));
+        "{0} cannot be combined with the key 'weights', because {0} changes the numbers of samples of the sources", name));
   const auto* const draw = draw_of(plan);
   if (draw == nullptr || step.effect == Effect::draws) return;
   try {
@@ -33,8 +33,8 @@ void require_combinable(const DatasetPlan& plan, const std::string& name, const 
   }
 }
 
-/// Returns the sources that the key `weights` mixes, after a step that has removed samples (Effect::thins). Each source
-/// keeps its share of the epoch. Throws UsageError if no sample of a source is left.
+/// Returns `parts`, the sources that the key `weights` mixes, as they are after a step that has removed samples
+/// (Effect::thins). Each source keeps its share of the epoch. Throws UsageError if no sample of a source is left.
 std::vector<MixedPart> thinned(const std::vector<MixedPart>& parts, const Step::Result& result, const std::string& name) {
   std::vector<std::uint64_t> sizes;
   std::vector<double> shares;
@@ -42,7 +42,8 @@ std::vector<MixedPart> thinned(const std::vector<MixedPart>& parts, const Step::
     sizes.push_back(result.count_below(part.first + part.size) - result.count_below(part.first));
     shares.push_back(static_cast<double>(part.share));
     if (sizes.back() == 0)
-      throw UsageError(fmt::format("{} leaves source {} of {} without a sample", name, sizes.size(), parts.size()));
+      throw UsageError(fmt::format("{} removes all samples of source {} of {}, which the key 'weights' mixes", name,
+                                   sizes.size(), parts.size()));
   }
   return mixed_parts(sizes, shares);
 }

@@ -15,23 +15,23 @@
 
 namespace trainrt {
 
-/// The part of every global batch that this rank takes.
+/// Determines the part of every global batch that this rank reads.
 struct Shard {
   int rank = 0;
   int size = 1;
-  int workers = 0;  ///< number of ranks that the global batch is made for; 0: `size`
+  int workers = 0;  ///< number of ranks for which the size of a global batch is computed; 0: the same as `size`
 };
 
 namespace data {
 
 struct DatasetPlan;
 
-/// The effect of a step, such as filter(), on the samples of its input. The effects of two steps determine whether they
-/// can be combined.
+/// The effect of a step, such as filter(), on the samples of its input. The effects of two steps determine whether the
+/// steps can be combined.
 enum class Effect : std::uint8_t {
   makes,    ///< makes new samples, with new fields or in a new number
   chooses,  ///< chooses some of the samples, in any order
-  thins,    ///< chooses some of the samples, in their order
+  thins,    ///< chooses some of the samples, in their original order
   draws,    ///< keeps the samples; each epoch draws from them by weight
 };
 
@@ -39,8 +39,8 @@ enum class Effect : std::uint8_t {
 struct Step {
   struct Result {
     std::shared_ptr<const Source> source;  ///< the samples after the step
-    /// Describes everything that determines which sample has which index. Checkpoints contain this text. A position
-    /// inside an epoch can be restored only if the text is the same.
+    /// A text that describes everything that determines which sample has which index. Checkpoints contain this text. A
+    /// position inside an epoch can be restored only if the text is unchanged.
     std::string identity;
     /// Only for Effect::thins: returns the number of kept samples whose index in the step's input is less than `sample`.
     std::function<std::uint64_t(std::uint64_t sample)> count_below = {};
@@ -48,8 +48,8 @@ struct Step {
   };
 
   Effect effect = Effect::makes;
-  /// Returns the fields of the samples after the step. `before` are the fields of its input. Throws UsageError if the
-  /// step cannot be applied to these fields.
+  /// Returns the fields of the samples after the step. `before` are the fields of the samples before the step. Throws
+  /// UsageError if the step cannot be applied to these fields.
   std::function<Fields(const Fields& before)> fields = [](const Fields& before) { return before; };
   /// Applies the step to the samples of `input`. Collective over input.team. An exception on one rank is thrown on all
   /// ranks.
@@ -59,16 +59,16 @@ struct Step {
 /// The order in which an epoch visits the samples.
 struct SampleOrder {
   bool shuffle = false;
-  bool legacy_shuffle = false;   ///< shuffle as the first versions did, because the run began with one of them
-  Blocks blocks;                 ///< blocks of a shuffle in blocks
-  std::vector<MixedPart> mixed;  ///< the sources and their shares, if the key `weights` mixes several
+  bool legacy_shuffle = false;   ///< use the shuffle of the first versions, because such a version began the run
+  Blocks blocks;                 ///< parameters of a shuffle in blocks; blocks.samples is 0 without blocks
+  std::vector<MixedPart> mixed;  ///< the sources that the key `weights` mixes, with their shares; otherwise empty
   std::uint64_t seed = 0;        ///< run.seed, combined with own_seed
   std::uint64_t own_seed = 0;    ///< the key `shuffle_seed`
   std::shared_ptr<const std::vector<double>> weight_sums;  ///< cumulative weights, if samples are drawn by weight
 };
 
-/// Describes completely which samples a dataset has, in which order an epoch visits them, and how this rank reads them.
-/// A dataset refers to a const plan; a change of the dataset makes a new plan.
+/// A complete description of the samples of a dataset, the order in which an epoch visits them, and how this rank reads
+/// them. A dataset refers to a const plan; a change of the dataset creates a new plan.
 ///
 /// The members are applied in this order:
 /// - `source` contains the files and the chosen samples when the dataset is opened.
@@ -100,12 +100,12 @@ struct DatasetPlan {
   std::shared_ptr<const Pinning> pinning;    ///< nullptr: batches need no pinned memory
   std::shared_ptr<SkippingReader> skipping;  ///< nullptr: a sample that cannot be read is an error
 
-  /// Returns the plan with one more step. `step_name` is the name of the step in messages. If the plan draws samples by
-  /// weight, the weights are computed again for the new samples. The plan's changes of values (`maps`) are applied to the
+  /// Returns a copy of the plan with one more step. `step_name` is the name of the step in messages. If the plan draws
+  /// samples by weight, computes the weights of the new samples. The plan's changes of values (`maps`) are applied to the
   /// new samples.
   ///
-  /// Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of this plan. Also
-  /// throws the errors of the step.
+  /// Collective over `team`. If the new step cannot follow a step of this plan, throws UsageError, which names both steps.
+  /// Also throws the errors of the step.
   DatasetPlan with(const std::string& step_name, const Step& step) const;
   /// Returns a text with the identities of all steps, or "" if there are no steps. Checkpoints contain the text.
   std::string steps_text() const;

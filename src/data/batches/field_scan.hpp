@@ -10,14 +10,14 @@
 
 namespace trainrt::data {
 
-/// Returns the values of sample `i` of a column, which has the values of `field`.
+/// Returns the values of sample `i` in `column`, a column of the field `field`.
 inline std::span<const std::byte> sample_of(const Column& column, const Dataset::Field& field, std::size_t i) {
   return field.varies ? column.varying(i) : std::span(column.values).subspan(i * sample_bytes(field), sample_bytes(field));
 }
 
-/// Reads the samples `first` to `end` - 1 of `source`, in this order, about `max_bytes` bytes and at most `max_samples`
-/// samples at a time. Calls `see` after each read; during the call, `columns` contain the values of `samples`, the
-/// argument of `see`. If `skipping` is not nullptr, leaves out samples that cannot be read.
+/// Reads the samples `first` to `end` - 1 of `source`, in this order. Each read has about `max_bytes` bytes, and at most
+/// `max_samples` samples. Calls see(samples) after each read; during the call, `columns` contain the values of these
+/// samples. If `skipping` is not nullptr, leaves out samples that cannot be read.
 void scan_columns(const Source& source, SkippingReader* skipping, std::uint64_t first, std::uint64_t end,
                   std::uint64_t max_bytes, std::uint64_t max_samples, std::vector<Column>& columns,
                   const std::function<void(std::span<const std::uint64_t> samples)>& see);
@@ -25,20 +25,20 @@ void scan_columns(const Source& source, SkippingReader* skipping, std::uint64_t 
 /// Reads some fields of the samples `first` to `end` - 1 of a dataset before its first epoch, and calls `see` for each
 /// sample. If plan.skipping is set, leaves out samples that cannot be read.
 ///
-/// `fields` are indices of fields in plan.source->fields(). The argument `values` of `see` has one tensor per field,
-/// which has the shape of one sample. For a field that varies in length, the shape is [number of values]. The tensors are
-/// valid during the call. `step_name` is for the progress message that is logged once a minute.
+/// `fields` are indices of fields in plan.source->fields(). The argument `values` of `see` has one tensor per field, with
+/// the shape of one sample. For a field that varies in length, the shape is [number of values]. The tensors are valid only
+/// during the call. `step_name` is for the progress message that is logged once a minute.
 void scan_fields(const DatasetPlan& plan, std::span<const std::size_t> fields, const std::string& step_name,
                  std::uint64_t first, std::uint64_t end,
                  const std::function<void(std::uint64_t sample, std::span<const TensorView> values)>& see);
 
-/// Calls `number_of` with the values of field `field` for each sample, and returns the results, by index of the sample.
-/// Each rank reads its share of the samples, and all ranks get all results. For a sample that cannot be read and is
-/// skipped, the result is 0. Collective over plan.team.
+/// Calls `number_of` for each sample, with the sample's values of the field `field`. Returns the results by index of the
+/// sample. Each rank reads its share of the samples, but all ranks get all results. For a sample that is skipped because it
+/// cannot be read, the result is 0. Collective over plan.team.
 std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t field, const std::string& step_name,
                                            const std::function<std::int64_t(const TensorView& values)>& number_of);
 
-/// Limits progress messages to one per minute. The first is due after a minute.
+/// Limits progress messages to one per minute. The first message is due after a minute.
 class ProgressClock {
  public:
   bool is_due() {

@@ -5,7 +5,7 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::size_t min_pinned_bytes = 16 << 10;  // bytes; smaller batches are copied fast enough without pinned memory
-constexpr int max_moves = 4;                        // locking memory that moves often takes more time than it saves
+constexpr int max_moves = 4;                        // maximum number of address changes: each lock of new memory takes time
 
 }  // namespace
 

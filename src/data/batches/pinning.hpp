@@ -11,7 +11,7 @@ namespace trainrt::data {
 /// threads at the same time.
 struct Pinning {
   std::function<bool(std::span<std::byte>)> pin;    ///< returns false if the system refuses to lock the memory
-  std::function<void(std::span<std::byte>)> unpin;  ///< unlocks memory that pin() has locked; it may be freed already
+  std::function<void(std::span<std::byte>)> unpin;  ///< unlocks memory that pin() has locked, even if it is already freed
 };
 
 /// A lock on the memory of one column, which is reused for many batches. Not thread-safe.
@@ -22,7 +22,8 @@ class PinnedValues {
   PinnedValues(PinnedValues&& other) noexcept { *this = std::move(other); }
   PinnedValues& operator=(PinnedValues&& other) noexcept;
 
-  /// Allocates memory for `bytes` bytes, so that `values` does not reallocate while it is filled. May clear `values`.
+  /// Reserves memory for `bytes` bytes in `values`, so that `values` keeps its address while it is filled. May clear
+  /// `values`.
   void make_room(std::vector<std::byte>& values, std::size_t bytes);
   /// Locks the memory of `values` after they have been filled. Does nothing if the memory is already locked or is small.
   /// Stops locking the memory after its address has changed for a few batches.
@@ -32,7 +33,7 @@ class PinnedValues {
   void release();
 
   const Pinning* pinning_ = nullptr;  ///< nullptr: the memory is not locked
-  std::span<std::byte> memory_;       ///< memory at the last pin()
+  std::span<std::byte> memory_;       ///< memory of `values` at the last call of pin()
   int moves_ = 0;
 };
 

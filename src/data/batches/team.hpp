@@ -10,8 +10,8 @@
 
 namespace trainrt {
 
-/// The ranks that read a dataset together before an epoch begins: each rank reads its share of the samples. A default
-/// Team is one rank alone.
+/// The ranks that together read a dataset before an epoch begins, each its share of the samples. A default Team has only
+/// this rank.
 struct Team {
   int rank = 0;
   int size = 1;
@@ -24,8 +24,8 @@ struct Team {
   std::function<std::vector<std::string>(const std::function<std::string()>& make)> gather =
       [](const std::function<std::string()>& make) { return std::vector<std::string>{make()}; };
 
-  /// Returns the half-open range of the items of rank `of_rank`, if `count` consecutive items are divided among the
-  /// ranks.
+  /// Divides the items 0 to `count` - 1 among the ranks. Returns the begin and the end (exclusive) of the share of rank
+  /// `of_rank`.
   std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int of_rank) const {
     return data::share_of(count, of_rank, size);
   }

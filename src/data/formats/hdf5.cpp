@@ -19,7 +19,7 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-/// Returns a reader of rows that the HDF5 library reads. Consecutive rows are read in one call.
+/// Returns a reader of a dataset's rows that calls the HDF5 library. Reads consecutive rows by one call of the library.
 RowReader rows_by_library(const std::string& path, const std::string& dataset, const Dataset::Field& field) {
   auto row = field.sample_shape;
   row.insert(row.begin(), 1);
@@ -36,13 +36,13 @@ RowReader rows_by_library(const std::string& path, const std::string& dataset, c
   }};
 }
 
-/// Some of the rows of a field: `rows` rows of `from`, beginning with the row of index `first`.
+/// Consecutive rows of a field: `rows` rows of `from`, beginning with the row that has the index `first` in `from`.
 struct RowPiece {
   std::uint64_t rows = 0, first = 0;
   RowReader from;
 };
 
-/// Returns a reader of the rows of several pieces. The rows of a piece follow those of the piece before it.
+/// Returns a reader of all rows of a field, which are the rows of `pieces`, one piece after another.
 RowReader rows_of_pieces(std::vector<RowPiece> pieces, std::size_t row_bytes) {
   if (pieces.size() == 1 && pieces[0].first == 0) return pieces[0].from;
   const bool is_resident = std::ranges::all_of(pieces, [](const auto& piece) { return piece.from.is_resident; });
@@ -64,7 +64,7 @@ RowReader rows_of_pieces(std::vector<RowPiece> pieces, std::size_t row_bytes) {
       is_resident};
 }
 
-/// Reads all `rows` rows of `from` into memory.
+/// Reads all rows of `from` (`rows` rows) into memory, and returns a reader of this memory.
 RowReader kept_rows(const RowReader& from, std::uint64_t rows, std::size_t row_bytes) {
   constexpr std::uint64_t rows_per_read = 4096;
   std::vector<std::byte> all(rows * row_bytes);
@@ -76,14 +76,14 @@ RowReader kept_rows(const RowReader& from, std::uint64_t rows, std::size_t row_b
 /// Makes the readers of the fields of one file. The readers share the open files, the cache and the chunked datasets.
 class FieldOpener {
  public:
-  /// `keep`: all rows are read into memory.
+  /// `keep`: open() reads all rows into memory.
   FieldOpener(const H5Index& index, std::uint64_t cache_bytes, bool keep)
       : index_(index),
         keep_(keep),
         files_(std::make_shared<OpenFileCache>(index.files)),
         cache_(std::make_shared<ChunkCacheShare>(cache_bytes)) {}
 
-  /// Throws UsageError if there is not enough memory for a sample or a chunk.
+  /// Returns a reader of the rows of a field. Throws UsageError if there is not enough memory for a sample or a chunk.
   RowReader open(const H5Field& in_file, const Dataset::Field& field) {
     const auto row_bytes = sample_bytes(field);
     require_memory(row_bytes, fmt::format("a sample of dataset '{}' of '{}'", in_file.name, index_.files.front().path));
@@ -122,7 +122,8 @@ class FieldOpener {
             true};
   }
 
-  /// Returns a reader of table number `number`. All pieces of the same table share one reader.
+  /// Returns a reader of the chunked dataset with the index `number` in H5Index::tables. All pieces of the same dataset
+  /// share one reader.
   std::shared_ptr<const ChunkedRows> open_chunks(std::size_t number) {
     auto& rows = chunked_[number];
     const auto& table = index_.tables.at(number);
@@ -134,11 +135,11 @@ class FieldOpener {
   bool keep_;
   std::shared_ptr<const OpenFileCache> files_;
   std::shared_ptr<ChunkCacheShare> cache_;
-  std::map<std::size_t, std::shared_ptr<const ChunkedRows>> chunked_;  // by index of the table
+  std::map<std::size_t, std::shared_ptr<const ChunkedRows>> chunked_;  // readers, by index in H5Index::tables
 };
 
-/// Returns the index in `content`, adapted for this rank. Other files to which the HDF5 file refers get the same read
-/// method as the HDF5 file. With `verify` = off, Fletcher-32 checksums are not verified.
+/// Returns the index in `content` with the settings of this rank: other files to which the HDF5 file refers are read by the
+/// same method as the HDF5 file, and Fletcher-32 checksums are not verified if `verify` is off.
 H5Index index_of(const DataFile& file, const FileContent& content, Verify verify) {
   auto index = unpacked<H5Index>(content.index);
   for (auto& part : index.files) part.read_method = file.read_method;
@@ -152,8 +153,8 @@ FileContent probe_hdf5(const DataFile& file, const Options& options) {
   return probe_h5(file, options.text("group"), words_in(options.text("fields")), options);
 }
 
-/// Returns whether the values take at most 4 times the size of the file. Values of a compressed file, or of a file that
-/// refers to other files, may take much more.
+/// Returns whether the values need at most 4 times as many bytes as the file. The values of a compressed file, or of a file
+/// that refers to other files, may need many more.
 bool is_about_its_size(const DataFile& file, const FileContent& content) {
   constexpr std::uint64_t max_factor = 4;
   std::uint64_t row_bytes = 0;

@@ -20,8 +20,8 @@ Dataset::Field field_of(std::string name, const IdxHeader& header) {
   return {std::move(name), header.dtype, header.sample_shape()};
 }
 
-/// Adds a field to the source. A gzip file is decompressed into memory. The rows of a plain file are read when they are
-/// needed or, with `keep`, now into memory.
+/// Adds the field `name` with the values of `file` to the source. A gzip file is decompressed into memory. With `keep`, a
+/// plain file is read into memory, too; otherwise its rows are read when they are needed.
 void add_idx(RowSource& source, std::string name, const DataFile& file, const Options& options, bool keep) {
   auto input = std::make_shared<const InputFile>(file);
   const ExpansionLimit limit(options, file.size);
@@ -50,7 +50,7 @@ FileContent probe_idx(const DataFile& file, const Options& options) {
   return content;
 }
 
-/// Returns whether `name` has the form of LeCun's files: "train-images-idx3-ubyte", "x.idx1-ubyte.gz".
+/// Returns whether `name` has the form of the names of the MNIST files: "train-images-idx3-ubyte", "x.idx1-ubyte.gz".
 bool is_idx_name(std::string_view name) {
   for (const std::string_view ending : {".gz", "-ubyte"}) {
     if (name.ends_with(ending))

@@ -23,11 +23,11 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-// Limits of the checks before a run, for each item of `source`: number of files whose sizes are read, number of images
-// that are opened with sizes = equal, and number of images that are opened with sizes = any.
+// Limits of the checks before a run, for each item of `source`: maximum number of files whose sizes are read, and maximum
+// number of images that are opened with sizes = equal (max_opened_files) and with sizes = any (max_compared_files).
 constexpr std::size_t max_sized_files = 1000, max_opened_files = 16, max_compared_files = 100;
 
-/// Returns up to `max` numbers below `count`, evenly distributed.
+/// Returns up to `max` of the numbers 0 to `count` - 1, evenly distributed.
 std::vector<std::size_t> evenly_chosen(std::size_t count, std::size_t max) {
   std::vector<std::size_t> numbers;
   const auto chosen = std::min(count, max);
@@ -55,8 +55,8 @@ bool are_numbers(const std::vector<ImageList>& lists) {
       lists, [](const auto& list) { return list.is_list_file && std::ranges::all_of(list.labels, is_number); });
 }
 
-/// Prints one warning if all class names are numbers, but the label of a class differs from its number. This happens
-/// because the names are sorted as texts, so that "10" precedes "2".
+/// Logs one warning if all class names are numbers, but the label of a class differs from its name. This happens because
+/// the names are sorted as texts, so that "10" precedes "2".
 void warn_of_text_order(const std::set<std::string>& names) {
   if (!std::ranges::all_of(names, is_number)) return;
   std::int64_t label = 0;
@@ -68,8 +68,8 @@ void warn_of_text_order(const std::set<std::string>& names) {
                       name, number));
 }
 
-/// Returns the names of the classes in the order of their labels. These are the value of the key `classes`, or the
-/// sorted names in `lists`. Throws UsageError if the key lacks a class.
+/// Returns the names of the classes in the order of their labels: the names in the key `classes`, or the sorted names in
+/// `lists` if the key is not set. Throws UsageError if the key lacks a class of `lists`.
 std::vector<std::string> class_names(const std::vector<ImageList>& lists, const Options& options) {
   std::set<std::string> found;
   for (const auto& list : lists) found.insert(list.labels.begin(), list.labels.end());
@@ -79,7 +79,7 @@ std::vector<std::string> class_names(const std::vector<ImageList>& lists, const 
     return {found.begin(), found.end()};
   }
   const std::set<std::string> known(names.begin(), names.end());
-  if (known.size() < names.size()) throw UsageError("classes: a name is repeated");
+  if (known.size() < names.size()) throw UsageError("classes: a name occurs twice; each class needs its own name");
   const auto& origin = options.find("classes")->origin;  // such as "classes of [data.train]" or "train.ini, line 7"
   for (const auto& name : found)
     if (!known.contains(name))
@@ -105,9 +105,9 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
   return remark;
 }
 
-/// Reads the headers of some images to find common problems before a run starts. Adds their sizes to `probed`, which
-/// already has the sizes of images in other lists. With on_error = skip, an image that cannot be read causes only a
-/// warning.
+/// Reads the headers of some images of a list, to find common problems before a run starts. Adds the sizes of the images to
+/// `probed`, which already has the sizes of images in other lists. With on_error = skip, an image that cannot be read
+/// causes only a warning.
 void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Options& options, ProbedSizes& probed) {
   std::vector<std::byte> buffer;
   const bool accepts_any = options.text("sizes") == "any" && !decoder.resizes(), skips = skips_errors(options);
@@ -128,7 +128,7 @@ void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Opt
     throw UsageError(fmt::format("cannot read any of the images that were checked, such as {}", files.what(0)));
 }
 
-/// Estimates the total size of all files from the sizes of a sample of files. Appends the sizes that were read to
+/// Returns an estimate of the total size of all files in bytes, from the sizes of some files. Appends these sizes to
 /// `sizes`.
 std::uint64_t estimate_bytes(const ImageFiles& files, std::string& sizes) {
   std::uint64_t bytes = 0;
@@ -144,8 +144,8 @@ std::uint64_t estimate_bytes(const ImageFiles& files, std::string& sizes) {
                                     static_cast<double>(files.size()));
 }
 
-/// Returns the files of a list with their labels. The label of a file is the number that `labels` assigns to its class.
-/// If `labels` is empty, the label is the number in the list file.
+/// Returns the files of a list with their labels. `labels` maps the class of a file to its label. If `labels` is empty, the
+/// label is the number in the list file.
 ImageFiles image_files(const ImageList& list, bool has_label, const std::map<std::string, std::int64_t>& labels) {
   ImageFiles files(list.base);
   for (std::size_t i = 0; i < list.paths.size(); ++i) {

@@ -53,9 +53,9 @@ class NpzFile {
   const std::vector<NpzArray>& arrays() const { return arrays_; }
   std::uint64_t samples() const { return arrays_.front().header.samples(); }
 
-  /// Adds a field to `source`. A compressed array is decompressed into memory, and its checksum is verified. With `keep`,
-  /// an uncompressed array is read into memory now, and its checksum is verified unless `verify` is off. Without `keep`,
-  /// its rows are read from the file when they are needed.
+  /// Adds a field to `source`. Decompresses a compressed array into memory, and verifies its checksum. With `keep`, also
+  /// reads an uncompressed array into memory, and verifies its checksum unless `verify` is off. Without `keep`, the rows of
+  /// an uncompressed array are read from the file when they are needed.
   void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
     if (array.member.is_stored && (!keep || verify == Verify::off)) {
       const auto place = array.header.place_at(array.offset);
@@ -84,8 +84,8 @@ class NpzFile {
     return unpacked_bytes_ == 0 ? what : what + ", together with the compressed members before it,";
   }
 
-  /// Returns the name of the array in a member: NAME if the member is NAME.npy. For any other member, throws UsageError
-  /// if `is_chosen` is set; otherwise returns the complete name of the member, which the key `fields` cannot choose.
+  /// Returns the name of the array in a member of the archive: NAME if the member is NAME.npy. For any other member, throws
+  /// UsageError if `is_chosen` is set; otherwise returns the complete name of the member, so that it can be listed.
   std::string name_of(const ZipMember& member, bool is_chosen) const {
     const auto& name = member.name;
     const bool is_array = name.ends_with(npy_ending) && name.size() > npy_ending.size();

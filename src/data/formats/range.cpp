@@ -1,4 +1,4 @@
-// Generates the integers from 0 on, to try train functions and operations: the value of each sample is its own index.
+// Generates the integers from 0 on as samples, so that train functions and operations can be tried without a file.
 #include <cstring>
 
 #include "data/source/format.hpp"

@@ -19,8 +19,7 @@ namespace {
 
 #ifdef TRAINRT_SQLITE
 
-/// The rows to read from a database. They are the rows of a table with rowids, in the order of the rowids, or the
-/// result of a query.
+/// The rows to read from a database: the rows of a table with rowids, in the order of the rowids, or the result of a query.
 struct SqliteRequest {
   std::string path;
   std::string table;
@@ -30,7 +29,7 @@ struct SqliteRequest {
   bool is_query() const { return !query.empty(); }
 };
 
-/// The columns and blocks of the rows.
+/// The columns of the requested rows, and the blocks into which the rows are divided.
 struct SqliteScan {
   std::vector<TableColumn> columns;
   std::vector<std::uint64_t> blocks;       ///< number of rows of each block; a query is one block
@@ -49,7 +48,8 @@ struct SqliteIndex {
 
 constexpr std::uint64_t rows_of_block = 4096;
 
-/// Returns the SELECT statement for the request. For a table, it selects the columns `columns` and, last, the rowid.
+/// Returns the SELECT statement for the request. For a table, selects the columns `columns` and, as the last column, the
+/// rowid.
 std::string select_of(const SqliteConnection& file, const SqliteRequest& request, std::string_view columns,
                       std::string_view where) {
   if (request.is_query()) return request.query;
@@ -58,18 +58,18 @@ std::string select_of(const SqliteConnection& file, const SqliteRequest& request
                      where.empty() ? "" : " WHERE " + rowid, where, rowid);
 }
 
-/// Determines the types of the columns, and divides the rows into blocks. The caller passes all rows, one after another.
+/// Determines the types of the columns, and divides the rows into blocks. The caller passes all rows, one per call.
 class Scanner {
  public:
   Scanner(const SqliteRequest& request, const SqliteCursor& rows)
       : request_(request), columns_(rows.columns() - (request.is_query() ? 0 : 1)) {
-    if (columns_ < 1) throw UsageError("it has no columns");
+    if (columns_ < 1) throw UsageError("the table or query has no columns");
     notes_.resize(static_cast<std::size_t>(columns_));
     for (int i = 0; i < columns_; ++i) scan_.columns.push_back({.name = rows.name_of(i), .file_type = "numbers"});
   }
 
   void see(const SqliteCursor& rows) {
-    // The rowids of a view are NULL, so that a view is refused here.
+    // The rowids of a view are NULL, so this condition refuses views.
     const bool is_query = request_.is_query();
     if (!is_query && rows.kind(columns_) != Seen::integer) refuse_table(request_.table);
     for (int i = 0; i < columns_; ++i) {
@@ -152,15 +152,15 @@ class SqliteReader final : public TableReader {
     if (!is_query) rows.bind(1, scan_.first_rowids[block]);
     const auto before = rows_of_block * block;
     for (std::uint64_t row = 0; row < scan_.blocks[block]; ++row) {
-      if (!rows.next()) throw Error("it has fewer rows than when it was listed");
+      if (!rows.next()) throw Error("the database was changed: it has fewer rows than when it was listed");
       for (std::size_t i = 0; i < targets.size(); ++i)
         put(rows, is_query ? static_cast<int>(targets[i].column) : static_cast<int>(i), targets[i], row, before + row);
     }
-    if (is_query && rows.next()) throw Error("it has more rows than when it was listed");
+    if (is_query && rows.next()) throw Error("the database was changed: it has more rows than when it was listed");
   }
 
-  /// Stores the value in column `from` of the result. `row` is the number of the row in the block; `in_file` is the
-  /// number of the row in the file.
+  /// Stores the value of the column `from` of the current row in `target`. `row` is the index of the row in its block, and
+  /// `in_file` is its index in the file.
   void put(const SqliteCursor& rows, int from, const TableTarget& target, std::uint64_t row, std::uint64_t in_file) const {
     const auto kind = rows.kind(from);
     if (target.varying != nullptr) {
@@ -192,7 +192,7 @@ class SqliteReader final : public TableReader {
 };
 
 /// Reads all rows once to determine types and blocks. A column is i64 if all its values are integers, f64 if all are
-/// numbers or missing, and otherwise text. Throws UsageError that names the file.
+/// numbers or missing, and otherwise text. Throws UsageError, which names the file, if the rows cannot be read.
 SqliteScan scan_sqlite(const SqliteRequest& request) {
   const SqliteConnection file(request.path);
   try {
@@ -215,8 +215,8 @@ SqliteRequest sqlite_request(const DataFile& file, const Options& options) {
   return request;
 }
 
-/// Throws UsageError if the file is not an SQLite database. Throws Error if the file has changed since it was listed,
-/// because SQLite does not detect such a change.
+/// Throws UsageError if the file is not an SQLite database, and Error if its size has changed since it was listed. The
+/// second check is necessary because SQLite does not detect such a change.
 void require_sqlite(const DataFile& file) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
   std::string begin(magic.size(), '\0');

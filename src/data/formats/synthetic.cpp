@@ -1,5 +1,5 @@
-// A random linear regression problem: y = w.x + noise. The values are computed from the sample's number by exact arithmetic
-// and IEEE sums, without libm, so that they are the same on every machine.
+// Generates a random linear regression problem: y = w.x + noise. The values of a sample are computed from its index by
+// exact arithmetic and IEEE additions, without libm, so that they are the same on every machine.
 #include <algorithm>
 #include <cstring>
 

@@ -22,7 +22,7 @@ namespace trainrt::data::plugins {
 namespace {
 
 constexpr std::uint64_t max_bytes_per_call = 8 << 20;  // maximum size of the entries that one call reads
-constexpr std::uint64_t max_gap = 4 << 10;  // maximum number of bytes between two entries that are read in one piece
+constexpr std::uint64_t max_gap = 4 << 10;  // maximum number of bytes between two entries that are read as one range
 
 /// Reads the entries of a field by the indices of their samples. Several threads may read at the same time.
 class TarEntries {
@@ -35,13 +35,13 @@ class TarEntries {
   }
 
   bool are_kept() const { return !kept_.empty(); }
-  /// Returns the beginning of error messages about an entry: archive, sample and field.
+  /// Returns the beginning of error messages about an entry, which names archive, sample and field.
   std::string what(std::uint64_t sample, std::size_t field) const {
     return fmt::format("tar archive '{}': the sample '{}': {}", archive_->path(), excerpt(samples_->key(sample)),
                        samples_->fields()[field].name);
   }
 
-  /// Calls `take(bytes, i)` for the entry of each samples[i], in order. The bytes are valid during the call.
+  /// Calls `take(bytes, i)` for the entry of each samples[i], in order. The bytes are valid only during the call.
   template <class Take>
   void read(std::size_t field, std::span<const std::uint64_t> samples, const Take& take) const {
     if (!are_kept()) {
@@ -55,14 +55,14 @@ class TarEntries {
   }
 
  private:
-  /// A range of the archive that contains one or more entries, and its offset in the buffer.
+  /// A range of the archive that contains one or more entries, and the offset in the buffer to which it is read.
   struct Piece {
     EntryRange range;
     std::size_t at = 0;
   };
 
-  /// Reads the entries of samples[first] and the following samples, up to max_bytes_per_call. Returns the number of
-  /// entries.
+  /// Reads the entries of samples[first] and the following samples, up to about max_bytes_per_call bytes. Returns the
+  /// number of entries read.
   template <class Take>
   std::size_t read_some(std::size_t field, std::span<const std::uint64_t> samples, std::size_t first,
                         const Take& take) const {
@@ -98,8 +98,8 @@ NpyHeader npy_of_entry(std::span<const std::byte> entry, const std::string& what
   return npy_header(entry.subspan(0, std::min(entry.size(), npy_beginning)), entry.size(), what);
 }
 
-/// The header of the first array of a field. Most other arrays of the field have exactly the same header, which then need
-/// not be parsed.
+/// The header of a field's array in the first sample. Most other samples have exactly the same header, so it need not be
+/// parsed again.
 struct KnownNpy {
   std::vector<std::byte> header;
   std::size_t bytes = 0;  ///< size of header and values
@@ -167,8 +167,8 @@ class TarSource final : public Source {
   }
 
  private:
-  /// Returns the header of the first array of a field. The result is empty if this array does not have the type and shape
-  /// of the field. When the sample is read, the mismatch is an error, or the sample is skipped with on_error = skip.
+  /// Returns the header of the field's array in the first sample. The result is empty if this array does not have the type
+  /// and shape of the field; in this case, a later read of the sample fails, or skips the sample (on_error = skip).
   KnownNpy first_npy(std::size_t field) const {
     KnownNpy known;
     constexpr std::uint64_t first = 0;
@@ -216,7 +216,7 @@ class TarSource final : public Source {
   std::vector<KnownNpy> known_;  ///< by index of the field
 };
 
-/// Returns the field number `number` with the type and shape of the first sample that can be read.
+/// Returns the field with the index `number`. Its type and shape are those of the first sample that can be read.
 Dataset::Field field_of_tar(const TarEntries& entries, const TarSamples& samples, std::size_t number,
                             const ImageDecoder& decoder, bool skips) {
   const auto& [name, kind, extensions] = samples.fields()[number];
@@ -247,7 +247,7 @@ FileContent probe_tar(const DataFile& file, const Options& options) {
   const auto samples = std::make_shared<const TarSamples>(TarSamples::of(*archive, options));
   if (samples->size() == 0)
     throw UsageError(
-        fmt::format("tar archive '{}' holds no samples; entries of samples must be named KEY.EXTENSION", file.path));
+        fmt::format("tar archive '{}' contains no samples; entries of samples must be named KEY.EXTENSION", file.path));
   FileContent content{samples->size(), {}, packed(*samples)};
   const TarEntries entries(archive, samples, false);
   for (std::size_t i = 0; i < samples->fields().size(); ++i)

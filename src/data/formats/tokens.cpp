@@ -37,8 +37,8 @@ void require_id(const TokenFile& file, const Options& options, const std::string
                                  key, options.integer(key), file.type().bytes));
 }
 
-/// Returns the lengths of the documents, as numbers of a PackedWriter. A document ends with the token `document_end`, or
-/// at the end of the file.
+/// Returns the lengths of the documents in tokens, encoded by a PackedWriter. A document ends with the token that the key
+/// `document_end` sets, or at the end of the file.
 std::string lengths_of_documents(const TokenFile& file, const Options& options) {
   PackedWriter lengths;
   std::uint64_t begin = 0;
@@ -64,7 +64,7 @@ TokenWindows windows_of(std::string_view lengths, const WindowForm& form) {
 /// Reads the windows of a file.
 class WindowReader {
  public:
-  /// `pad`: token that fills the end of a window that is too short.
+  /// `pad` is the token that fills the end of an incomplete window.
   WindowReader(TokenFile file, TokenWindows windows, std::int64_t pad)
       : file_(std::move(file)), windows_(std::move(windows)), pad_(pad), wide_(size_of(file_.type().widened())) {}
 
@@ -106,15 +106,15 @@ class WindowReader {
  private:
   static constexpr std::uint64_t max_windows_in_run = 256;
 
-  /// Returns how many of the first `samples` are consecutive windows of one document. These windows are read as one range
-  /// of tokens.
+  /// Returns how many of `samples`, from the first on, are consecutive windows of one document, so that they can be read as
+  /// one range of tokens.
   std::uint64_t neighbours(std::span<const std::uint64_t> samples) const {
     std::uint64_t count = 1;
     while (count < max_windows_in_run && count < samples.size() && samples[count] == samples[0] + count) ++count;
     return count > 1 ? windows_.run_from(samples[0], count) : 1;
   }
 
-  /// Writes the `windows` windows of a range of tokens to `out`. Only the last window may need padding.
+  /// Writes the `windows` windows in `run`, a range of tokens, to `out`. Only the last window may need padding.
   void widen(const TokenFile::Run& run, std::uint64_t windows, std::byte* out) const {
     const auto bytes = file_.type().bytes;
     const auto& form = windows_.form();

@@ -39,7 +39,7 @@ class Binning final : public Columnwise {
   }
 
  private:
-  /// Adds the edges of the next column.
+  /// Appends the edges of the next column's bins. Throws UsageError unless they increase strictly.
   void add_edges(std::vector<double> edges) {
     if (drops_duplicates_) edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     if (edges.size() < 2 || std::ranges::adjacent_find(edges, std::greater_equal<>()) != edges.end())
@@ -61,8 +61,8 @@ class Binning final : public Columnwise {
     stats[columns()[at]] = edges_between(numbers.min(), numbers.max(), bins_[at]);
   }
 
-  /// Returns the same edges as Ray: numpy.linspace() from `min` to `max`. The edge at the open end is moved outwards by
-  /// 0.1 % of the range.
+  /// Returns the same edges as Ray Data: numpy.linspace() from `min` to `max`. The edge at the open end of the first or
+  /// last bin is moved outwards by 0.1 % of the range.
   std::vector<double> edges_between(double min, double max, std::int64_t bins) const {
     constexpr double margin = 0.001;
     const bool is_constant = min == max;
@@ -99,7 +99,7 @@ class Binning final : public Columnwise {
   }
 
   bool is_right_, includes_lowest_, drops_duplicates_;
-  std::vector<std::int64_t> bins_;          ///< number of bins of each column; empty if the edges are given
+  std::vector<std::int64_t> bins_;          ///< number of bins of each column; empty if the parameter `bins` has the edges
   std::vector<std::vector<double>> edges_;  ///< edges of the bins of each column
 };
 

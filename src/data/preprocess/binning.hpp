@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// Returns the parameters of a discretizer. `bins` is the declaration of its parameter `bins`.
+/// Returns the declarations of a discretizer's parameters. `bins` is the declaration of the parameter `bins`.
 constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& bins) {
   return {columns_parameter,
           bins,
@@ -25,9 +25,9 @@ constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& b
 /// Creates a preprocessor that replaces each number by the number of its bin, from 0, as i64. NaN and numbers outside all
 /// bins become -1.
 ///
-/// Bins are the intervals between neighbouring edges, as in pandas.cut(). If `max_bins` is 0, the parameter `bins` has
-/// the edges. Otherwise `bins` is the number of bins, from 1 to `max_bins`. The bins then have equal widths, between the
-/// minimum and the maximum of a column, which fit() finds.
+/// Bins are the intervals between neighbouring edges, as in pandas.cut(). If `max_bins` is 0, the preprocessor's parameter
+/// `bins` has the edges. Otherwise `bins` is the number of bins, from 1 to `max_bins`. These bins divide the range from the
+/// minimum to the maximum of a column, which fit() finds, into intervals of equal width.
 std::unique_ptr<Preprocessing> make_binning(const Parameters& given, std::int64_t max_bins = 0);
 
 }  // namespace trainrt::data

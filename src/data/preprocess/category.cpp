@@ -48,7 +48,7 @@ bool is_before(const Category& a, const Category& b) {
   const bool is_text_a = std::holds_alternative<std::string>(a), is_text_b = std::holds_alternative<std::string>(b);
   if (is_text_a != is_text_b) return is_text_b;
   if (a.index() == b.index()) return a < b;
-  return as_double(a) < as_double(b);  // an integer and another number: rounding the integer does not change their order
+  return as_double(a) < as_double(b);  // an integer and a fraction: their order stays the same if the integer is rounded
 }
 
 std::string quoted(const Category& category) {
@@ -122,7 +122,7 @@ void CategoryStatistic::count(const Category& value, std::uint64_t times) {
   const auto* const text = std::get_if<std::string>(&value);
   bytes_ += bytes_of_entry + (text != nullptr ? text->size() : 0);
   if (counts_.size() > max_values || bytes_ > max_bytes)
-    throw UsageError(fmt::format("it has more than {} distinct values, but categories are limited to {}",
+    throw UsageError(fmt::format("the column has more than {} distinct values, but categories are limited to {}",
                                  counts_.size() - 1, bytes_ > max_bytes ? "1 GiB of memory" : "2^24 values"));
 }
 

@@ -15,16 +15,16 @@
 
 namespace trainrt::data {
 
-/// A value that encoders distinguish from others: an integer, a number that is not an integer, or a text. Integers in a
-/// column of reals, and bools, also count as integers: 1.0 and true are 1. Numbers sort before texts, numbers by value
-/// and texts by their bytes.
+/// A value that encoders distinguish from other values: an integer, a number that is not an integer, or a text. Integers
+/// in a column of reals, and bools, also count as integers: 1.0 and true are 1. Numbers sort before texts, numbers by
+/// value and texts by their bytes.
 using Category = std::variant<std::int64_t, double, std::string>;
 
 bool is_before(const Category& a, const Category& b);
 /// Formats a category for a message: 3, 2.5, 'text'.
 std::string quoted(const Category& category);
-/// The next two functions convert a category to and from JSON. They throw UsageError for a text that is not valid UTF-8,
-/// and for JSON that is not a number, string or bool.
+/// json_of() and category_from() convert a category to and from JSON. They throw UsageError for a text that is not valid
+/// UTF-8, and for JSON that is not a number, string or bool.
 nlohmann::json json_of(const Category& category);
 Category category_from(const nlohmann::json& json);
 
@@ -36,13 +36,12 @@ using ByCategory = std::unordered_map<Category, T>;
 
 /// Splits a text at each single space, as Python's split(" "). Adjacent spaces yield empty words.
 std::vector<std::string_view> split_words(std::string_view text);
-/// Returns the hash of a text: the index of a feature, from 0 to `features` - 1. The hash is the text's SHA-256, as an
-/// integer of 256 bits, modulo `features` > 0. Ray's hashing preprocessors use the same hash.
+/// Returns the hash of a text, which is the index of a feature, from 0 to `features` - 1: the text's SHA-256, as an integer
+/// of 256 bits, modulo `features` > 0. Ray Data's hashing preprocessors use the same hash.
 std::uint64_t hashed_feature(std::string_view text, std::uint32_t features);
 
-/// Calls `visit` for each value of a column, in order. The arguments are the index of the value, and a pointer to its
-/// category, which is nullptr for NaN. A column of texts has one value per sample. In a column of arrays, each element
-/// is a value.
+/// Calls visit(index, value) for each value of a column, in order: `index` counts the values, and `value` is nullptr for
+/// NaN. A column of texts has one value per sample. In a column of arrays, each element is a value.
 void for_each_category(const Table::Column& column,
                        const std::function<void(std::size_t index, const Category* value)>& visit);
 
@@ -50,9 +49,9 @@ void for_each_category(const Table::Column& column,
 /// the values take more than 1 GiB.
 class CategoryStatistic final : public Statistic {
  public:
-  /// Which values to count.
+  /// Determines which values of a column are counted.
   enum class Of : std::uint8_t {
-    values,       ///< all values; a NaN is a UsageError
+    values,       ///< all values; NaN causes a UsageError
     non_missing,  ///< all values except NaN and empty texts
     words,        ///< the words of texts
   };
@@ -62,8 +61,7 @@ class CategoryStatistic final : public Statistic {
   };
 
   explicit CategoryStatistic(Of of) : of_(of) {}
-  /// Returns the `limit` most frequent values, the most frequent one first. Values with equal counts are in sorted
-  /// order.
+  /// Returns the `limit` most frequent values, the most frequent one first. Values with equal counts are sorted.
   std::vector<Counted> most_frequent(std::size_t limit) const;
 
   std::unique_ptr<Statistic> fresh() const override { return std::make_unique<CategoryStatistic>(of_); }

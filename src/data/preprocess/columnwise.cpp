@@ -47,8 +47,8 @@ std::vector<std::string> Columnwise::needs(const std::string& output, const Fiel
   return {found == outputs_.end() ? output : columns_[static_cast<std::size_t>(found - outputs_.begin())]};
 }
 
-/// Computes all outputs before it stores the first one, because an output may replace a column that is an input of
-/// another output.
+/// Computes all outputs before it stores the first output, because an output may replace a column from which another
+/// output is computed.
 void Columnwise::apply(Table& table) const {
   std::vector<Table::Column> outputs;
   for (std::size_t at = 0; at < columns_.size(); ++at) {

@@ -144,8 +144,8 @@ class Encoder final : public Columnwise {
     });
   }
 
-  /// Returns the index of the sample to which the value with index `index` of a column belongs. Precondition: the sample
-  /// is `earliest` or a later one.
+  /// Returns the index of the sample that contains the value with the index `index` of a column. Precondition: this sample
+  /// is not before the sample `earliest`.
   std::size_t sample_of(const Table::Column& from, std::size_t index, std::size_t earliest) const {
     if (traits_.input == Input::values) return index;
     if (!from.field.varies) return index / static_cast<std::size_t>(element_count(from.field.sample_shape));
@@ -154,8 +154,8 @@ class Encoder final : public Columnwise {
   }
 
   EncoderTraits traits_;
-  std::vector<std::size_t> limits_;                ///< maximum number of categories of each of columns()
-  std::vector<ByCategory<std::int64_t>> numbers_;  ///< by column: the index of each category
+  std::vector<std::size_t> limits_;                ///< for each of columns(), the maximum number of categories
+  std::vector<ByCategory<std::int64_t>> numbers_;  ///< for each of columns(), the number of each category
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ double rounded(cpp_int number, cpp_int divisor, int exponent) {
   if (number == 0) return 0;
   const bool is_negative = number < 0;
   if (is_negative) number = -number;
-  constexpr int quotient_bits = 66;  // more than a mantissa and a rounding bit; the last bit is set if the rest is not 0
+  constexpr int quotient_bits = 66;  // more than a mantissa and a rounding bit; the last bit is set if a remainder is left
   const auto shift = quotient_bits - (length_of(number) - length_of(divisor));
   if (shift > 0)
     number <<= static_cast<unsigned>(shift);
@@ -52,7 +52,7 @@ cpp_int weighted_sum(const Elements& elements, unsigned step, const Number& numb
 
 }  // namespace
 
-/// Writes the sums of those exponents that occur. Each exponent is written before its sums.
+/// Writes the sums of those exponents that have any, each exponent before its sums.
 void ExactMoments::write(PackedWriter& into) const {
   const auto occurs = [](const Sums& sums) { return sums.values != 0 || sums.squares != 0 || sums.carries != 0; };
   into.number(static_cast<std::uint64_t>(std::ranges::count_if(sums_, occurs)));
@@ -71,7 +71,7 @@ void ExactMoments::write(PackedWriter& into) const {
 void ExactMoments::merge(PackedReader& from) {
   for (auto left = from.number(); left > 0; --left) {
     const auto exponent = from.number();
-    if (exponent >= sums_.size()) throw Error("the sum that another rank sent is damaged");
+    if (exponent >= sums_.size()) throw Error("a sum that another rank sent is damaged: its exponent is out of range");
     auto& sums = sums_[exponent];
     const auto low = from.number();
     sums.values += static_cast<decltype(sums.values)>(static_cast<Bits128>(from.integer()) << 64 | low);

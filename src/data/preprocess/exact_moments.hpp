@@ -29,8 +29,8 @@ class ExactMoments {
   void write(PackedWriter& into) const;
   void merge(PackedReader& from);
 
-  /// mean() and variance() return the mean and the population variance of `count` > 0 numbers, which have been added. The
-  /// exact result is rounded once, to nearest, ties to even.
+  /// mean() and variance() return the mean and the population variance of all numbers that were added; `count` > 0 is how
+  /// many they are. The exact result is rounded once, to nearest, ties to even.
   double mean(std::uint64_t count) const;
   double variance(std::uint64_t count) const;
 
@@ -49,7 +49,7 @@ class ExactMoments {
     }
   };
   static constexpr std::size_t exponents = 2046;
-  std::vector<Sums> sums_ = std::vector<Sums>(exponents + 1);  ///< by the exponent; the last element is for infinity
+  std::vector<Sums> sums_ = std::vector<Sums>(exponents + 1);  ///< for each exponent; the last one is that of infinity
 };
 
 }  // namespace trainrt::data

@@ -20,7 +20,7 @@ using Requests = std::span<const StatisticRequest>;
 /// The samples `first` to `second` - 1.
 using SampleRange = std::pair<std::uint64_t, std::uint64_t>;
 
-/// Divides the samples into `parts` consecutive shares, and returns share number `at`.
+/// Divides the samples in `all` into `parts` consecutive shares, and returns share number `at`.
 SampleRange share_of_range(SampleRange all, int at, int parts) {
   const auto [first, end] = share_of(all.second - all.first, at, parts);
   return {all.first + first, all.first + end};
@@ -49,7 +49,7 @@ void merge(Requests requests, const std::string& bytes) {
   for_each_request(requests, [&reader](const auto& request) { request.statistic->merge(reader); });
 }
 
-/// Exchanges the values of the columns that a source has read with those of the columns of a table.
+/// Swaps the values of the columns `read`, which a source has read, with those of the columns of `table`.
 void exchange(std::vector<Column>& read, Table& table) {
   for (std::size_t i = 0; i < read.size(); ++i) {
     std::swap(read[i].values, table.columns[i].values);
@@ -57,7 +57,7 @@ void exchange(std::vector<Column>& read, Table& table) {
   }
 }
 
-/// Reads the samples in `range` and returns their statistics, as bytes that Statistic::write() has written.
+/// Reads the samples in `range` and returns their statistics, encoded by Statistic::write().
 std::string statistics_of(const Source& source, SkippingReader* skipping, Requests requests, SampleRange range) {
   constexpr std::uint64_t max_bytes = 1 << 20, max_samples = 1 << 14;
   const auto own = fresh(requests);
@@ -76,8 +76,8 @@ std::string statistics_of(const Source& source, SkippingReader* skipping, Reques
   return written(own);
 }
 
-/// Returns the statistics of this rank's part of the samples, computed by several threads. The results of the threads are
-/// merged, so that the number of threads does not change the size of the returned bytes.
+/// Returns the encoded statistics of this rank's part of the samples, computed by several threads. The results of the
+/// threads are merged, so that the size of the returned bytes does not depend on the number of threads.
 std::string statistics_of_rank(const DatasetPlan& dataset, const Source& source, Requests requests) {
   const auto mine = share_of_range({0, source.size()}, dataset.team.rank, dataset.team.size);
   const auto threads =

@@ -16,7 +16,7 @@ namespace {
 constexpr int digit_bits = 16, passes = 4, key_bits = 64;
 constexpr std::uint64_t top_bit = std::uint64_t{1} << (key_bits - 1);
 
-/// Returns an unsigned integer that sorts in the same order as the number.
+/// Maps a number to an unsigned integer. The integers have the same order as the numbers.
 std::uint64_t sort_key_of(double value) {
   const auto pattern = std::bit_cast<std::uint64_t>(value + 0.0);  // -0.0 becomes 0.0
   return (pattern & top_bit) != 0 ? ~pattern : pattern | top_bit;

@@ -10,11 +10,11 @@
 
 namespace trainrt::data {
 
-/// Count, minimum, maximum, mean and standard deviation of a column of numbers. NaN is not counted. Integers are
-/// converted to f64. Throws UsageError for an infinite value.
+/// Count, minimum, maximum, mean and standard deviation of a column of numbers. NaN is ignored. Integers are converted to
+/// f64. add() throws UsageError for an infinite value.
 class NumberStatistic final : public Statistic {
  public:
-  /// `has_moments`: also compute mean() and deviation(), which takes longer.
+  /// `has_moments`: whether mean() and deviation() are computed, too, which takes longer.
   explicit NumberStatistic(bool has_moments) {
     if (has_moments) moments_.emplace();
   }
@@ -40,11 +40,11 @@ class NumberStatistic final : public Statistic {
   std::optional<ExactMoments> moments_;
 };
 
-/// Exact quantiles of a column of numbers. NaN is not counted. Throws UsageError for an infinite value. A quantile
+/// Exact quantiles of a column of numbers. NaN is ignored. add() throws UsageError for an infinite value. A quantile
 /// between two values is interpolated linearly, as by NumPy's percentile().
 ///
 /// The values are found in four passes over the data. Each pass counts the values by their next 16 bits (radix
-/// selection). The counts take 512 KiB per searched value, for any number of samples.
+/// selection). The counts need 512 KiB of memory per searched value, for any number of samples.
 class QuantileStatistic final : public Statistic {
  public:
   explicit QuantileStatistic(std::vector<double> quantiles) : quantiles_(std::move(quantiles)) { counts_[0]; }
@@ -58,7 +58,7 @@ class QuantileStatistic final : public Statistic {
   bool begin_next_pass() override;
 
  private:
-  /// A value that is searched for: the bits found so far, and its rank among the values that begin with the same bits.
+  /// A value that is searched for: its bits found so far, and its position in the order of the values with the same bits.
   struct Target {
     std::uint64_t prefix = 0;
     std::uint64_t rank = 0;

@@ -14,10 +14,10 @@
 
 namespace trainrt::data {
 
-// Typed access to the values of columns.
+// Functions that access the values of columns as C++ numbers or texts.
 
-/// Calls function(span<const T>) with all values of a column of numbers of type T; bools are u8. Precondition: `dtype` is
-/// not an 8- or 16-bit float.
+/// Calls function(span<const T>) with all values of a column; T is the C++ type for `dtype`, and std::uint8_t for bools.
+/// Precondition: `dtype` is not an 8- or 16-bit float.
 template <class Function>
 void with_numbers(DType dtype, std::span<const std::byte> values, Function&& function) {
   call_with_type(dtype, [&]<class T>(T) {
@@ -42,7 +42,7 @@ inline std::vector<double> doubles_of(const Table::Column& column) {
   return doubles;
 }
 
-/// Returns the type of real numbers for the output of a column: f32 for f32, else f64.
+/// Returns the type of the output of a column if the output has real numbers: f32 for an f32 column, otherwise f64.
 inline DType real_of(DType dtype) { return dtype == DType::f32 ? DType::f32 : DType::f64; }
 
 /// Sets `to` to `count` zeros of type T and returns a pointer to them.
@@ -52,8 +52,8 @@ T* zeroed(Table::Column& to, std::size_t count) {
   return reinterpret_cast<T*>(to.values.data());
 }
 
-/// Sets a column of f32 or f64 to the values function(0), function(1), and so on. Each f64 result is rounded once to
-/// the type of the column.
+/// Sets a column of f32 or f64 to the values function(0), function(1), and so on. Each result, an f64, is rounded to the
+/// type of the column.
 template <class Function>
 void fill_reals(Table::Column& to, std::size_t count, Function&& function) {
   const auto fill = [&]<class T>(T* out) {
@@ -62,7 +62,8 @@ void fill_reals(Table::Column& to, std::size_t count, Function&& function) {
   to.field.dtype == DType::f32 ? fill(zeroed<float>(to, count)) : fill(zeroed<double>(to, count));
 }
 
-/// Throw UsageError, which names the field, unless each of its samples is one number, or one text.
+/// require_number() throws UsageError, which names the field, unless each of its samples is one number; require_text(),
+/// unless each sample is a text.
 inline void require_number(const Dataset::Field& field) {
   if (is_text(field)) throw UsageError(fmt::format("column '{}' contains texts; it must contain numbers", field.name));
   if (field.varies || !field.sample_shape.empty())

@@ -35,7 +35,7 @@ std::optional<std::int64_t> integer_in(const Json& value) {
   return value.is_string() ? parse_integer(value.get<std::string>()) : std::nullopt;
 }
 
-/// Returns the items of a list. `value` may also be the text of a list, or a single number.
+/// Returns the items of a list as a JSON array. `value` may also be a text such as "a, b", or a single number.
 Json items_of(const Json& value) {
   if (value.is_string()) return words_in(value.get<std::string>());
   return value.is_array() ? value : Json::array({value});
@@ -52,8 +52,8 @@ std::vector<std::string> distinct_names(const ParameterSpec& spec, const Json& v
   return names;
 }
 
-/// Returns `value` converted to the type of the parameter. Values that depend on the columns are returned unchanged,
-/// because the preprocessor checks them.
+/// Returns `value` converted to the type of the parameter. Returns values that depend on the columns unchanged, because
+/// the preprocessor checks them later.
 Json converted(const ParameterSpec& spec, const Json& value) {
   const auto refuse = [&] { refuse_parameter(spec.name, value, valid_values(spec)); };
   switch (spec.type) {

@@ -10,12 +10,12 @@
 
 namespace trainrt::data {
 
-/// The type of a parameter of a preprocessor, which determines its valid values. A config file writes a list as "a, b",
-/// and any other value as a text. JSON may contain such texts, too.
+/// The type of a parameter of a preprocessor, which determines its valid values. In a config file, a list is the text
+/// "a, b", and any other value is a text, too. JSON may also contain such texts instead of lists and numbers.
 enum class ParameterType : std::uint8_t {
   name,                ///< a name that is not empty
   names,               ///< a list of names without duplicates, at least one
-  name_or_names,       ///< the same; Python users give one name as a string
+  name_or_names,       ///< like `names`; in Python, a single name may be a string
   choice,              ///< one of ParameterSpec::choices
   flag,                ///< a bool
   number,              ///< a finite number
@@ -23,14 +23,14 @@ enum class ParameterType : std::uint8_t {
   integer,             ///< an integer from 1 to ParameterSpec::max
   integer_per_column,  ///< an integer from 1 to `max`, or an object {column: integer}
   numbers_per_column,  ///< a list of numbers, or an object {column: list of numbers}
-  category_limits,     ///< an object {column: integer from 1 on}
+  category_limits,     ///< an object {column: integer of 1 or more}
   scalar,              ///< a number, a string or a bool
   element_type,        ///< the name of a type of numbers, as in "f32"
   python_only          ///< an argument that only the Python class has, since JSON cannot contain its values
 };
 
-/// The declaration of a parameter. Parsing, error messages, the output of `trainrt list` and the Python class are derived
-/// from it.
+/// The declaration of a parameter of a preprocessor. Determines how values are parsed, the error messages, the output of
+/// `trainrt list` and the argument of the Python class.
 struct ParameterSpec {
   std::string_view name;
   ParameterType type;
@@ -42,9 +42,9 @@ struct ParameterSpec {
   std::string_view default_value = {};
   std::string_view choices = {};  ///< valid words of a `choice`: "raise, drop"
   std::int64_t max = std::int64_t{1} << 24;
-  bool is_keyword_only = false;  ///< in Python: this parameter and those after it must be given by name
-  bool is_ignored = false;       ///< has no effect; Python classes accept it and do not write it to JSON
-  bool is_later = false;         ///< was added later; without a value, JSON lacks it, so that earlier versions can read it
+  bool is_keyword_only = false;  ///< true: in Python, this parameter and those after it must be passed by name
+  bool is_ignored = false;       ///< true: has no effect; Python classes accept the parameter, but do not write it to JSON
+  bool is_later = false;         ///< true: if unset, is not written to JSON, so that versions without it can read the JSON
   std::string_view python_default = {};  ///< default of the Python class as JSON, if it differs from `default_value`
 };
 
@@ -60,30 +60,30 @@ constexpr ParameterSpec tokenization_parameter{
     "preprocessor with a function cannot be saved as JSON",
     "null"};
 
-/// Declares a parameter that was added later. See ParameterSpec::is_later.
+/// Returns `spec` as a parameter that a later version of trainrt added. See ParameterSpec::is_later.
 constexpr ParameterSpec later(ParameterSpec spec) {
   spec.is_later = true;
   return spec;
 }
 
-/// Declares that in Python this parameter, and those after it, must be given by name.
+/// Returns `spec` with is_keyword_only: in Python, this parameter and those after it must be passed by name.
 constexpr ParameterSpec keyword_only(ParameterSpec spec) {
   spec.is_keyword_only = true;
   return spec;
 }
 
-/// Describes the valid values of a parameter: "an integer from 1 to 1048576".
+/// Returns a description of the valid values of a parameter, for messages: "an integer from 1 to 1048576".
 std::string valid_values(const ParameterSpec& spec);
 
-/// The values of the parameters of one preprocessor. A parameter that was not given has its default.
+/// The values of the parameters of one preprocessor. A parameter that was not set has its default.
 class Parameters {
  public:
-  /// Converts each value of `given`, a JSON object, to the type that `specs` declares for it. Throws UsageError if a
-  /// parameter is unknown, missing or invalid. The message names the parameter and either the valid parameters or its
-  /// valid values.
+  /// Converts each value of `given`, a JSON object, to the type that `specs` declares for the parameter. Throws UsageError
+  /// if a parameter is unknown, missing or invalid. The message names the parameter, and the valid parameters or values.
   Parameters(std::span<const ParameterSpec> specs, const nlohmann::json& given);
 
-  /// Return the value of a declared parameter. json() returns null for an optional parameter without a value.
+  /// json() and get() return the value of a declared parameter. For an optional parameter without a value, json() returns
+  /// null.
   const nlohmann::json& json(std::string_view name) const { return values_.at(std::string(name)); }
   template <class T>
   T get(std::string_view name) const {
@@ -98,8 +98,8 @@ class Parameters {
   nlohmann::json values_ = nlohmann::json::object(), recorded_;
 };
 
-/// Convert one value of the parameter `name`. integer_from() throws UsageError unless it is an integer from 1 to `max`.
-/// numbers_from() throws UsageError unless it is a list of finite numbers.
+/// integer_from() and numbers_from() convert `value`, a value of the parameter `name`. They throw UsageError unless it is
+/// an integer from 1 to `max`, or a list of finite numbers.
 std::int64_t integer_from(std::string_view name, const nlohmann::json& value, std::int64_t max);
 std::vector<double> numbers_from(std::string_view name, const nlohmann::json& value);
 

@@ -11,7 +11,7 @@ namespace trainrt::data {
 const nlohmann::json& ColumnStats::value(std::string_view name) const {
   const auto key = stat_key(name, column);
   const auto found = all.find(key);
-  if (found == all.end()) throw UsageError(fmt::format("the stats have no '{}'", key));
+  if (found == all.end()) throw UsageError(fmt::format("\"stats\" has no key '{}'", key));
   return *found;
 }
 

@@ -17,31 +17,31 @@ namespace trainrt::data {
 
 constexpr const char* has_infinity = "it contains an infinite value";  ///< error message of Statistic::add()
 
-/// A property of all values of one column, such as their mean. Results are exact, so they do not depend on how the
-/// samples are divided among threads and ranks. Some statistics need several passes over the data.
+/// Computes a property of all values of one column, such as their mean. The result is exact, so it does not depend on how
+/// the samples are divided among threads and ranks. Some statistics need several passes over the data.
 class Statistic {
  public:
   virtual ~Statistic() = default;
-  /// Returns a statistic of the same kind for another thread. It contains no values of the current pass.
+  /// Returns a statistic of the same kind for another thread, without the values that were added in the current pass.
   virtual std::unique_ptr<Statistic> fresh() const = 0;
-  /// Adds all values of a column. Throws UsageError without the column's name if a value is unsuitable.
+  /// Adds all values of a column. Throws UsageError if a value is unsuitable; the caller adds the name of the column.
   virtual void add(const Table::Column& column) = 0;
   /// write() appends this statistic to `into`. merge() adds a statistic that another thread or rank has written.
   virtual void write(PackedWriter& into) const = 0;
   virtual void merge(PackedReader& from) = 0;
-  /// Ends a pass over the data. Precondition: the parts of all ranks have been merged. Returns whether another pass is
-  /// needed.
+  /// Ends a pass over the data. Returns whether another pass is needed. Precondition: the statistics of all ranks have been
+  /// merged.
   virtual bool begin_next_pass() { return false; }
 };
 
-/// A statistic that a preprocessor needs, and the name of its column.
+/// A statistic that a preprocessor needs, and the name of the column from which the statistic is computed.
 struct StatisticRequest {
   std::string column;
   std::unique_ptr<Statistic> statistic;
 };
 
-/// The implementation of a preprocessor. Const functions may be called by several threads at the same time. UsageErrors do
-/// not name the preprocessor; callers add its name.
+/// The implementation of a preprocessor. Several threads may call the const functions at the same time. The messages of
+/// UsageErrors do not name the preprocessor; the callers add its name.
 class Preprocessing {
  public:
   virtual ~Preprocessing() = default;
@@ -51,11 +51,11 @@ class Preprocessing {
   /// Returns the statistics that a fit to data with the given fields must compute. Throws UsageError if a column is
   /// missing or unsuitable.
   virtual std::vector<StatisticRequest> requests(const Fields&) const { return {}; }
-  /// Returns the results of a fit as a JSON object with Ray's keys, such as "mean(a)". `computed` are the statistics that
-  /// requests() returned, after the fit.
+  /// Returns the results of a fit as a JSON object with Ray Data's keys, such as "mean(a)". The argument has the statistics
+  /// that requests() returned, after all values were added.
   virtual nlohmann::json stats_of(std::span<const StatisticRequest>) const { return nullptr; }
-  /// Sets the results of a fit, in the form that stats_of() returns. They may come from a file. Throws UsageError if they
-  /// are invalid.
+  /// Sets the results of a fit, in the form that stats_of() returns. Throws UsageError if they are invalid, because they
+  /// may be from a file.
   virtual void set_stats(const nlohmann::json&) {}
 
   /// Returns the fields after the transformation. Throws UsageError if a column is missing or unsuitable.
@@ -70,8 +70,8 @@ class Preprocessing {
 /// classes are generated from these declarations.
 struct PreprocessorKind {
   std::string_view name;                      ///< name of Ray Data's class
-  std::string_view help;                      ///< one sentence without a full stop, in the imperative
-  std::string_view stats = {};                ///< keys of the stats: "mean(COLUMN), std(COLUMN)"; "": it is not fitted
+  std::string_view help;                      ///< one sentence in the imperative, without a period
+  std::string_view stats = {};                ///< keys of the results of a fit: "mean(COLUMN)"; "": it is not fitted
   std::span<const ParameterSpec> parameters;  ///< parameters in the order of the Python class's arguments
   std::unique_ptr<Preprocessing> (*make)(const Parameters& parameters);
 };
@@ -83,13 +83,13 @@ std::unique_ptr<Preprocessing> make_preprocessing(const Parameters& parameters) 
   return std::make_unique<T>(parameters);
 }
 
-/// The results of a fit for one column. They may come from a file.
+/// Access to the results of a fit for one column. The results may be from a file, so the functions check them.
 struct ColumnStats {
   const nlohmann::json& all;  ///< stats of all columns
   std::string column;
 
-  /// Return the value of the stat `name` of this column: for "mean" and the column "a", the value of the key "mean(a)".
-  /// Throw UsageError if the key is missing or has a different type. number() returns NaN for null.
+  /// The functions return the result `name` for this column: for "mean" and the column "a", the value of the key "mean(a)".
+  /// They throw UsageError if the key is missing or has a different type. number() returns NaN for null.
   const nlohmann::json& value(std::string_view name) const;
   const nlohmann::json& list(std::string_view name) const;
   double number(std::string_view name) const;
@@ -103,8 +103,8 @@ nlohmann::json json_number(double value);
 Fields fields_of(const Table& table);
 /// Returns the column named `name`, or nullptr if the table has no such column.
 Table::Column* find_column(Table& table, std::string_view name);
-/// put_column() adds a column at the end of the table, put_field() adds a field at the end of the list. A column or field
-/// with the same name is replaced.
+/// put_column() appends a column to the table, and put_field() appends a field to the list. If a column or field with the
+/// same name exists, they replace it instead.
 void put_column(Table& table, Table::Column column);
 void put_field(Fields& fields, Dataset::Field field);
 

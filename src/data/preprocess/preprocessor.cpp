@@ -73,7 +73,7 @@ std::vector<Dataset::Field> Preprocessor::fields(const std::vector<Dataset::Fiel
 }
 
 void Preprocessor::transform(Table& table) const {
-  fields(data::fields_of(table));  // throws if a column is unsuitable
+  fields(data::fields_of(table));  // throws UsageError if a column is unsuitable
   for (const auto& stage : impl_->stages) data::in_stage(stage, [&] { stage.work->apply(table); });
 }
 
@@ -120,7 +120,7 @@ class PreprocessedSource final : public WrappedSource {
  private:
   PreprocessorImpl::Stage stage_;
   Fields fields_;
-  /// for each of fields_, the indices of the fields of source_ from which it is computed
+  /// for each field in fields_, the indices in source_->fields() of the fields from which it is computed
   std::vector<std::vector<std::size_t>> needs_;
 };
 

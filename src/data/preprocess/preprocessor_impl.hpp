@@ -15,8 +15,8 @@ namespace data {
 struct DatasetPlan;
 }
 
-/// The implementation of the public class Preprocessor: one preprocessor, or a sequence of several (a Chain). Each of
-/// them is a Stage. Immutable.
+/// The implementation of the public class Preprocessor: one preprocessor, or a sequence of several preprocessors (a Chain).
+/// Each preprocessor in the sequence is a Stage. Immutable.
 struct PreprocessorImpl {
   struct Stage {
     const data::PreprocessorKind* kind = nullptr;
@@ -30,15 +30,15 @@ struct PreprocessorImpl {
     data::Fields fields(const data::Fields& before) const;
   };
   std::vector<Stage> stages;
-  bool is_chain = false;  ///< a Chain, which may have a single stage
+  bool is_chain = false;  ///< whether this is a Chain; a Chain may also have a single stage
 
   bool is_fitted() const;
 };
 
 namespace data {
 
-/// Creates a stage from the members of its JSON form. If `stats` is null, the stage is not fitted. Throws UsageError if
-/// a member is invalid.
+/// Creates a stage from two members of its JSON form, the parameters and the results of a fit. If `stats` is null, the
+/// stage is not fitted. Throws UsageError if a member is invalid.
 PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const nlohmann::json& parameters,
                                  const nlohmann::json& stats);
 /// preprocessor_from() and preprocessor_from_json_text() parse the JSON form of a preprocessor. preprocessor_from_text()
@@ -49,18 +49,18 @@ PreprocessorImpl preprocessor_from_text(std::string_view text);
 /// Returns the JSON form of a preprocessor.
 nlohmann::json json_of(const PreprocessorImpl& preprocessor);
 
-/// Fits a copy of `preprocessor` to all samples of the dataset, and returns it. Each stage is fitted to the output of the
-/// stages before it. Collective over dataset.team. Each rank reads its part of the samples in dataset.threads threads. An
-/// exception on one rank is thrown on all ranks.
+/// Fits a copy of `preprocessor` to all samples of the dataset, and returns the copy. Each stage is fitted to the output of
+/// the stages before it. Collective over dataset.team. Each rank reads its part of the samples, in dataset.threads threads.
+/// An exception on one rank is thrown on all ranks.
 PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetPlan& dataset);
 
-/// Return a source that transforms the samples of `source` when they are read, by all stages of a preprocessor or by one
-/// stage. The source reads only those columns of `source` from which the requested columns are computed. The functions
-/// throw UsageError if a stage is not fitted or a field is unsuitable.
+/// The functions preprocessed() return a source that transforms the samples of `source` when they are read, by all stages
+/// of a preprocessor or by one stage. The new source reads only those columns of `source` from which the requested columns
+/// are computed. The functions throw UsageError if a stage is not fitted or a field is unsuitable.
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor);
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
 
-/// Calls function(). If it throws UsageError, adds the preprocessor's name to the message.
+/// Returns function(). If it throws UsageError, adds the name of the stage's preprocessor to the message.
 template <class Function>
 auto in_stage(const PreprocessorImpl::Stage& stage, Function&& function) {
   return in_context(std::string(stage.kind->name), function);

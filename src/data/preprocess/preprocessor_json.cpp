@@ -1,5 +1,5 @@
-// The JSON form and the config text of preprocessors. Both may come from an untrusted source, so each error in them is
-// a UsageError.
+// Parses the JSON form and the config text of preprocessors. Both may be from an untrusted source, so every error in them
+// throws UsageError.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ constexpr std::int64_t json_version = 1;
 const Json& json_member(const Json& json, const char* key, Json::value_t type, const char* valid) {
   const auto found = json.find(key);
   if (found == json.end() || found->type() != type)
-    throw UsageError(fmt::format("invalid JSON of a preprocessor: it needs \"{}\", {}", key, valid));
+    throw UsageError(fmt::format("invalid JSON of a preprocessor: it must have the key \"{}\", {}", key, valid));
   return *found;
 }
 
@@ -72,7 +72,7 @@ Json stage_json(const PreprocessorImpl::Stage& stage) {
   return json;
 }
 
-/// Parses "NAME(key: values; key: values)" from position `at`, and sets `at` to the position after it.
+/// Parses "NAME(key: values; key: values)" in `text` from the position `at` on, and sets `at` to the position after it.
 PreprocessorImpl::Stage stage_from_text(std::string_view text, std::size_t& at) {
   const auto open = text.find('(', at), close = text.find(')', at);
   if (open == std::string_view::npos || close == std::string_view::npos || close < open)
@@ -88,7 +88,7 @@ PreprocessorImpl::Stage stage_from_text(std::string_view text, std::size_t& at) 
     if (colon == std::string_view::npos)
       throw UsageError(fmt::format("{}: '{}' is invalid; it must be PARAMETER: VALUE", kind.name, trim(each)));
     const auto key = trim(each.substr(0, colon));
-    if (parameters.contains(key)) throw UsageError(fmt::format("{}: the parameter {} is given twice", kind.name, key));
+    if (parameters.contains(key)) throw UsageError(fmt::format("{}: the parameter {} is set twice", kind.name, key));
     parameters[key] = trim(each.substr(colon + 1));
   }
   at = close + 1;

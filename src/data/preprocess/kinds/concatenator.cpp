@@ -15,7 +15,7 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-/// Returns the smallest type that can store the numbers of both types, as numpy.result_type() does.
+/// Returns the smallest type that can store the numbers of both types, like numpy.result_type().
 DType common_type(DType a, DType b) {
   const auto order = [](DType type) {
     constexpr DType types[] = {DType::boolean, DType::u8,  DType::i8,  DType::i16,
@@ -28,7 +28,8 @@ DType common_type(DType a, DType b) {
   return b;
 }
 
-/// Throws UsageError if T is an integer type that cannot store `value`. Fractions are cut off.
+/// Converts `value` to T. If T is an integer type, cuts off the fraction, and throws UsageError, which names the column, if
+/// T cannot store the value.
 template <class T, class From>
 T converted_to(From value, const std::string& column) {
   bool fits = true;
@@ -102,13 +103,14 @@ class Concatenator final : public Combining {
     return given.json(name).is_null() ? std::vector<std::string>() : given.names(name);
   }
 
-  /// Returns the names, with quotes for the empty name.
+  /// Returns the names for a message, with quotes for the empty name.
   static std::string shown(std::vector<std::string> names) {
     std::ranges::replace(names, "", "''");
     return join(names);
   }
 
-  /// Returns `columns` or `include`, without the names in `exclude`. Empty if neither is given.
+  /// Returns the names in the parameter `columns` or `include`, without those in `exclude`. Returns an empty list if
+  /// neither parameter is set.
   static std::vector<std::string> chosen(const Parameters& given) {
     if (!given.json("columns").is_null() && !given.json("include").is_null())
       throw UsageError("columns and include are two names of one parameter; only one may be given");
@@ -126,7 +128,7 @@ class Concatenator final : public Combining {
     return names;
   }
 
-  /// Returns whether `excluded` contains the column `name`. The empty name in `excluded` means a first column without a
+  /// Returns whether `excluded` contains the column `name`. An empty name in `excluded` means a first CSV column without a
   /// name, which csv_columns() calls c0.
   static bool is_excluded(const std::vector<std::string>& excluded, const std::string& name) {
     const auto has = [&](std::string_view each) { return std::ranges::find(excluded, each) != excluded.end(); };

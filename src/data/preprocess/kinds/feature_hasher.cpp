@@ -38,7 +38,7 @@ class FeatureHasher final : public Combining {
   }
 
   std::uint32_t width_;
-  std::vector<std::size_t> features_;  ///< for each of columns(), the index of its feature in the output
+  std::vector<std::size_t> features_;  ///< for each of columns(), the position in the output to which it is added
 };
 
 }  // namespace

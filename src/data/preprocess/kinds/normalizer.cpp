@@ -32,7 +32,7 @@ class Normalizer final : public Combining {
   }
 
  private:
-  /// Computes the norms column by column, in the order of the columns. This order gives the same bits as NumPy.
+  /// Adds up the norms column by column, in the order of the columns, because this order gives the same bits as NumPy.
   void change(Table& table) const override {
     const auto columns = own_columns(table);
     std::vector<double> norms(table.samples);

@@ -62,8 +62,8 @@ class SimpleImputer final : public Columnwise {
     if (strategy_ == "mean" || !is_text(field)) require_number(field);
   }
 
-  /// Returns the value that replaces missing values of a column. For a column of numbers, a text is converted to a
-  /// number if possible, because config files write numbers as texts.
+  /// Returns the value that replaces missing values in the column with the index `at`. For a column of numbers, a text is
+  /// converted to a number if possible, because all values in a config file are texts.
   Category fill_of(std::size_t at, const Dataset::Field& field) const {
     const auto* const text = std::get_if<std::string>(&fills_[at]);
     if (text == nullptr || is_text(field)) return fills_[at];
@@ -109,7 +109,7 @@ class SimpleImputer final : public Columnwise {
   }
 
   std::string strategy_;
-  std::vector<Category> fills_;  ///< fill value of each of columns()
+  std::vector<Category> fills_;  ///< for each of columns(), the value that replaces missing values
 };
 
 }  // namespace
