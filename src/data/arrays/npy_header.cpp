@@ -112,7 +112,7 @@ class NpyDictParser {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (error != std::errc() || value < 0)
-      bad(fmt::format("missing extent of the shape at byte {}: an integer of 0 or more", at_));
+      bad(fmt::format("missing extent of the shape at byte {}, which must be an integer of 0 or more", at_));
     at_ = static_cast<std::size_t>(end - text_.data());
     accepts("L");
     return value;

@@ -166,8 +166,8 @@ void ZipArchive::damaged(const ZipMember& member, const std::string& why) const 
 void ZipArchive::require_readable(const ZipMember& member) const {
   if ((member.flags & zip_encrypted) != 0) bad(member, "is encrypted; save it without encryption");
   if (member.method != zip_stored && member.method != zip_deflated)
-    bad(member, fmt::format("is compressed by method {}; valid are members that are stored (method 0) "
-                            "or deflated (method 8), as numpy.savez and numpy.savez_compressed write them",
+    bad(member, fmt::format("is compressed by method {}; valid are the methods 0 (stored) and 8 (deflated). "
+                            "Write the file with numpy.savez or numpy.savez_compressed",
                             member.method));
   const bool is_possible = member.is_stored ? member.bytes == member.packed : member.bytes / max_inflation <= member.packed;
   if (!is_possible || member.packed > file_->size())

@@ -31,7 +31,7 @@ class ZipArchive {
 
   /// Returns the members in the order of the directory.
   const std::vector<ZipMember>& members() const { return members_; }
-  /// Throws if the member is encrypted, is compressed by a method other than deflate, or has impossible sizes.
+  /// Throws UsageError if the member is encrypted, is compressed by a method other than deflate, or has impossible sizes.
   void require_readable(const ZipMember& member) const;
   /// Fills `into` with the first decompressed bytes of the member.
   void read_beginning(const ZipMember& member, std::span<std::byte> into) const;

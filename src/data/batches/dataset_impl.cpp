@@ -26,9 +26,9 @@ void require_same_steps(const DatasetPlan& plan, const WalkState::StepsIdentity&
   if (before != nullptr ? *before == now : std::get<std::uint64_t>(restored) == stable_hash(now)) return;
   const auto in_words = [](const std::string& steps) { return steps.empty() ? "all samples" : steps; };
   throw UsageError(
-      fmt::format("dataset '{}' has {}, but it had {} at the checkpoint. The checkpoint was saved inside an epoch, so the "
-                  "rest of that epoch cannot be resumed. Restore the previous samples, or start a run with another name "
-                  "from that checkpoint",
+      fmt::format("dataset '{}' has {}, but it had {} at the checkpoint. "
+                  "The checkpoint was saved inside an epoch, so the rest of that epoch cannot be resumed. "
+                  "Restore the previous samples, or start a run with another name from that checkpoint",
                   plan.name, in_words(now), before == nullptr ? "others" : in_words(*before)));
 }
 

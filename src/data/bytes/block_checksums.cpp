@@ -42,8 +42,8 @@ const ChecksummedRange* BlockChecksums::first_damaged() const {
   return nullptr;
 }
 
-/// Returns the first bytes of `part`, and the blocks that contain these bytes. If `part` begins inside a checksummed
-/// range, the bytes end where the range ends. Otherwise, the bytes end before the next range and are in no block.
+/// Returns the longest beginning of `part` that is completely inside or completely outside of the checksummed ranges. If
+/// it is inside of a range, also returns the blocks that contain it.
 BlockChecksums::Cover BlockChecksums::cover_of(const FilePart& part) const {
   std::uint64_t bytes = part.into.size();
   for (std::size_t i = 0; i < ranges_.size(); ++i) {

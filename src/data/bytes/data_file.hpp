@@ -30,7 +30,7 @@ struct DataFile {
   std::string version = {};  ///< identifier of an object's content, assigned by the store (ETag)
   std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified each time the file is read; may be nullptr
 
-  /// The members that are encoded when an index of a file, which one rank sends to the others, contains a DataFile.
+  /// The members that PackedWriter encodes, for example as a part of an HDF5 file's index, which is sent to other ranks.
   static auto packed_members(auto& self) { return std::tie(self.path, self.size, self.mtime_ns); }
 };
 

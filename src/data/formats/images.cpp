@@ -252,10 +252,10 @@ std::vector<OptionSpec> images_options() {
   auto options = image_options();
   options.push_back({.key = "labels",
                      .default_value = "auto",
-                     .help =
-                         "source of the field `label`: folders (the number of the class, which is the image's folder "
-                         "or the label in a list file), `none` (no field `label`), or auto (folders if all images have a "
-                         "class, `none` if no image has a class)",
+                     .help = "source of the field `label`: "
+                             "folders (the number of the class, which is the image's folder or the label in a list file), "
+                             "`none` (no field `label`), or "
+                             "auto (folders if all images have a class, `none` if no image has a class)",
                      .choices = {"auto", "folders", "none"}});
   options.push_back({.key = "classes",
                      .default_value = "",
@@ -264,8 +264,9 @@ std::vector<OptionSpec> images_options() {
                      .form = "CLASS, ..."});
   options.push_back({.key = "sizes",
                      .default_value = "equal",
-                     .help = "whether sizes of images may differ if `size` is not set: equal (an image of another size is "
-                             "an error), or any (images of different sizes, which only Python programs can use)",
+                     .help = "whether sizes of images may differ if `size` is not set: "
+                             "equal (an image of another size is an error), or "
+                             "any (images of different sizes, which only Python programs can use)",
                      .choices = {"equal", "any"}});
   options.push_back({.key = "paths",
                      .type = OptionType::boolean,

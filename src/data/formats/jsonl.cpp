@@ -10,8 +10,8 @@ extern const Format jsonl{
                  .help = "comma-separated names of the keys to read; empty: all keys of the first 10000 objects"},
                 {.key = "types",
                  .default_value = "",
-                 .help = "types of keys, for example label:i32, x:f32; other types are inferred from the first 10000 "
-                         "objects (at most 64 MiB)",
+                 .help = "types of keys, for example label:i32, x:f32; "
+                         "other types are inferred from the first 10000 objects (at most 64 MiB)",
                  .form = "KEY:TYPE, ..."},
                 max_record_bytes_option()},
     .probe = [](const DataFile& file, const Options& options) { return probe_json_lines(file, options, {}); },

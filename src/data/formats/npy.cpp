@@ -37,7 +37,7 @@ void add_npy(RowSource& source, const Dataset::Field& field, const DataFile& fil
   auto input = std::make_shared<const InputFile>(file);
   const auto place = npy_header(*input).place_at(0);
   if (place.rows != source.size() || place.row_bytes != sample_bytes(field))
-    throw Error("NPY file " + file.path + ": the file was changed since the run listed it");
+    throw Error("NPY file " + file.path + ": the file was changed since the run listed it; restore it, or start again");
   source.add(field, rows_in_file(std::move(input), place, keep));
 }
 

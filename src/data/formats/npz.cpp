@@ -91,8 +91,8 @@ class NpzFile {
     const bool is_array = name.ends_with(npy_ending) && name.size() > npy_ending.size();
     if (is_chosen && (!is_array || !is_utf8(name) || name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos))
       throw UsageError(in_file(name) +
-                       " is not an array of numpy.savez: its members have names NAME.npy; to leave the member out, set the "
-                       "key 'fields'");
+                       " is not an array of numpy.savez: its members have names NAME.npy; "
+                       "to leave the member out, set the key 'fields'");
     return is_array ? name.substr(0, name.size() - npy_ending.size()) : name;
   }
 
@@ -129,7 +129,7 @@ FileContent probe_npz(const DataFile& file, const Options& options) {
 std::unique_ptr<Source> open_npz(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
   NpzFile npz_file(file, options);
   if (npz_file.arrays().size() != content.fields.size() || npz_file.samples() != content.samples)
-    throw Error("NPZ file " + file.path + ": the file was changed since the run listed it");
+    throw Error("NPZ file " + file.path + ": the file was changed since the run listed it; restore it, or start again");
   npz_file.require_memory_for_arrays(keep);
   auto source = std::make_unique<RowSource>(content.samples);
   for (std::size_t i = 0; i < content.fields.size(); ++i)

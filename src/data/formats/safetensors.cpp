@@ -37,8 +37,8 @@ class SafeTensors {
   void add(const std::string& name, const SafeTensor& tensor) {
     if (tensor.shape.empty())
       throw UsageError(
-          fmt::format("{}: the tensor '{}' is a single value, so it has no axis of samples; to leave the tensor out, set "
-                      "the key 'fields'",
+          fmt::format("{}: the tensor '{}' is a single value, so it has no axis of samples; "
+                      "to leave the tensor out, set the key 'fields'",
                       what_, excerpt(name, 100)));
     fields_.emplace_back(Dataset::Field{name, dtype_of(tensor, what_), {tensor.shape.begin() + 1, tensor.shape.end()}},
                          tensor);
@@ -60,7 +60,8 @@ std::unique_ptr<Source> open_safetensors(const DataFile& file, const FileContent
   auto input = std::make_shared<const InputFile>(file);
   const SafeTensors tensors(*input, options);
   if (tensors.samples() != content.samples || tensors.fields().size() != content.fields.size())
-    throw Error("safetensors file " + file.path + ": the file was changed since the run listed it");
+    throw Error("safetensors file " + file.path +
+                ": the file was changed since the run listed it; restore it, or start again");
   auto source = std::make_unique<RowSource>(content.samples);
   for (const auto& [field, tensor] : tensors.fields())
     source->add(field, rows_in_file(input, {tensor.begin, content.samples, sample_bytes(field), 1}, keep));
@@ -69,16 +70,16 @@ std::unique_ptr<Source> open_safetensors(const DataFile& file, const FileContent
 
 }  // namespace
 
-extern const Format safetensors{
-    .name = "safetensors",
-    .help =
-        "safetensors files: each tensor is a field; its first axis counts the samples; all tensors have the same number",
-    .options = {{.key = "fields",
-                 .default_value = "",
-                 .help = "tensors to read, such as x, y; default: all tensors. "
-                         "FIELD=TENSOR also sets the name of the field: images=x, labels=y"}},
-    .probe = probe_safetensors,
-    .open = open_safetensors,
-    .is_name_of = [](std::string_view path) { return path.ends_with(".safetensors"); }};
+extern const Format safetensors{.name = "safetensors",
+                                .help =
+                                    "safetensors files: each tensor is a field, and its first axis counts the samples; "
+                                    "all tensors must have the same number of samples",
+                                .options = {{.key = "fields",
+                                             .default_value = "",
+                                             .help = "tensors to read, such as x, y; default: all tensors. "
+                                                     "FIELD=TENSOR also sets the name of the field: images=x, labels=y"}},
+                                .probe = probe_safetensors,
+                                .open = open_safetensors,
+                                .is_name_of = [](std::string_view path) { return path.ends_with(".safetensors"); }};
 
 }  // namespace trainrt::data::plugins

@@ -21,7 +21,7 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-constexpr std::uint64_t max_bytes_per_call = 8 << 20;  // maximum size of the entries that one call reads
+constexpr std::uint64_t max_bytes_per_call = 8 << 20;  // maximum total size of the entries that one call reads
 constexpr std::uint64_t max_gap = 4 << 10;  // maximum number of bytes between two entries that are read as one range
 
 /// Reads the entries of a field by the indices of their samples. Several threads may read at the same time.

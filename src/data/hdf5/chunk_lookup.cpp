@@ -50,8 +50,8 @@ void require_possible_chunk(const DataFile& file, const H5ChunkTable& table, con
   require_in_file(file, chunk.address, chunk.bytes);
   if (bytes / max_inflation > chunk.bytes)
     throw UsageError(
-        fmt::format("its header declares chunks of {} bytes, but a chunk has only {} bytes in the file; this number of "
-                    "bytes cannot decompress to that size",
+        fmt::format("its header declares chunks of {} bytes, but a chunk has only {} bytes in the file; "
+                    "this number of bytes cannot decompress to that size",
                     bytes, chunk.bytes));
 }
 

@@ -57,14 +57,16 @@ const std::array<float, 256>& fractions() {
 std::vector<OptionSpec> image_options() {
   return {{.key = "size",
            .default_value = "",
-           .help = "height and width to which images are resized, by bilinear interpolation with antialiasing, as in "
-                   "Pillow; if size is not set, all images must have the same size",
+           .help = "height and width to which images are resized, "
+                   "by bilinear interpolation with antialiasing, as in Pillow; "
+                   "if size is not set, all images must have the same size",
            .form = "HEIGHTxWIDTH, such as 224x224, or one number for both",
            .fits = [](std::string_view text) { return text.empty() || parse_size(text).has_value(); }},
           {.key = "resize_mode",
            .default_value = "stretch",
-           .help = "how an image is resized if its aspect ratio differs from that of `size`: stretch changes the aspect "
-                   "ratio; crop resizes the largest centered part that has the aspect ratio of `size`",
+           .help = "how an image is resized if its aspect ratio differs from that of `size`: "
+                   "stretch changes the aspect ratio; "
+                   "crop resizes the largest centered part that has the aspect ratio of `size`",
            .choices = {"stretch", "crop"}},
           {.key = "channels",
            .default_value = "3",

@@ -78,7 +78,7 @@ NodeCache::NodeCache(std::shared_ptr<const Source> source, std::function<void()>
       states_(share_.memory.get(), layout_),
       arena_(share_.memory.get() + state_bytes(layout_) + layout_.bytes(), layout_.arena_bytes()) {}
 
-/// Returns the address of the first sample's value of field `field` in the shared memory.
+/// Returns the address of the values of the field `field` in the shared memory. The value of sample 0 is the first one.
 std::byte* NodeCache::values(std::size_t field) const {
   return share_.memory.get() + state_bytes(layout_) + layout_.offset(field);
 }

@@ -16,8 +16,8 @@ constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& b
           {"duplicates", ParameterType::choice, "action for equal edges: raise (an error) or drop (keep one of them)",
            "\"raise\"", "raise, drop"},
           {"dtypes", ParameterType::python_only,
-           "types of the bins of a DataFrame by column: a pandas.CategoricalDtype, whose categories name the bins, or an "
-           "integer type",
+           "types of the bins of a DataFrame by column: "
+           "a pandas.CategoricalDtype, whose categories name the bins, or an integer type",
            "null"},
           output_columns_parameter};
 }

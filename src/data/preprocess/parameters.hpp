@@ -56,8 +56,8 @@ constexpr ParameterSpec num_features_parameter{
     .name = "num_features", .type = ParameterType::integer, .help = "length of the vector", .max = 1 << 20};
 constexpr ParameterSpec tokenization_parameter{
     "tokenization_fn", ParameterType::python_only,
-    "function that returns the list of the words of a text; by default, words are separated by single spaces; a "
-    "preprocessor with a function cannot be saved as JSON",
+    "function that returns the list of the words of a text; by default, words are separated by single spaces; "
+    "a preprocessor with a function cannot be saved as JSON",
     "null"};
 
 /// Returns `spec` as a parameter that a later version of trainrt added. See ParameterSpec::is_later.

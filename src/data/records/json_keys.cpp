@@ -54,8 +54,8 @@ class JsonGuess final : public JsonVisitor {
     }
     if (is_in_list_ && (kind == Seen::text || kind == Seen::boolean))
       refuse(
-          "holds an array with values that are not numbers, which a field cannot hold; set columns = KEYS without this "
-          "key");
+          "holds an array with values that are not numbers, which a field cannot hold; "
+          "set columns = KEYS without this key");
     ++count_;
     current_->notes.see(kind, is_in_list_ ? std::string() : text_of(value), row_);
   }

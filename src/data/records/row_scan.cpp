@@ -131,7 +131,7 @@ class RowScanner {
   [[noreturn]] void refuse_length() const {
     bad_row(path_, row_,
             fmt::format("it is longer than {} bytes (max_record_bytes){}", syntax_.max_row_bytes,
-                        scan_.has_quotes ? "; perhaps a quote is not closed" : ""));
+                        scan_.has_quotes ? "; perhaps a quote is not closed" : "; increase this key if the row is valid"));
   }
 
   [[noreturn]] void refuse_nul(std::uint64_t at) const {

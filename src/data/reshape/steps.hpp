@@ -48,9 +48,9 @@ Step::Result chosen(const DatasetPlan& input, Rows rows, std::string identity) {
   return result;
 }
 
-/// Returns the identity of a step that makes `samples` new samples, by which a checkpoint recognizes a changed dataset. The
-/// identity consists of the text `step`, the number of samples, and a digest of `ends`, the positions at which the input
-/// is cut into the new samples.
+/// Returns the identity of a step that makes `samples` new samples: a text that checkpoints contain, and that changes if
+/// the step makes other samples. It consists of the text `step`, the number of samples, and a digest of `ends`, the
+/// positions at which the input is cut into the new samples.
 inline std::string identity_of_made(const std::string& step, std::uint64_t samples,
                                     const std::vector<std::uint64_t>& ends) {
   return fmt::format("{} to {} samples with digest {}", step, samples, io::digest_of(std::as_bytes(std::span(ends))));

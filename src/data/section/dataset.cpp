@@ -121,8 +121,9 @@ void Dataset::preprocess(const Preprocessor& preprocessor) {
     auto plan = impl_->plan();
     if (plan.maps && plan.maps->changes_any())
       throw UsageError(
-          "preprocess() cannot follow map() or random augmentations, because preprocessors need the values before these "
-          "changes: call preprocess() before map(), and remove keys such as random_crop from the dataset's section");
+          "preprocess() cannot follow map() or random augmentations, "
+          "because preprocessors need the values before these changes: "
+          "call preprocess() before map(), and remove keys such as random_crop from the dataset's section");
     plan.source = data::preprocessed(plan.source, *preprocessor.impl_);
     plan.maps = std::make_shared<const data::FieldMaps>(plan.source->fields());
     impl_->replace(std::move(plan));

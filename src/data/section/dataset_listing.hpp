@@ -22,7 +22,7 @@ struct Listing {
 
 const Format& format_of(const Listing& listing);
 std::uint64_t samples_of(const Listing& listing);      ///< number of samples in all files
-std::uint64_t bytes_of_files(const Listing& listing);  ///< total size of files, companions and referenced files
+std::uint64_t bytes_of_files(const Listing& listing);  ///< total size of all files, including companions such as labels
 
 /// Returns a summary of the listing: "ok, 60000 samples in 1 file (idx): images u8[28, 28], labels u8[]".
 std::string described(const Listing& listing);

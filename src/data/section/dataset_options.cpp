@@ -88,9 +88,9 @@ std::vector<OptionSpec> options_of_reading() {
           {.key = "threads",
            .type = OptionType::integer,
            .default_value = "2",
-           .help = "number of threads per rank that read batches ahead, if the data are not in memory; 0: batches are read "
-                   "when they are needed. The default for object stores is 4. Ranks that share CPUs have fewer threads, "
-                   "even if this key is set",
+           .help = "number of threads per rank that read batches ahead, if the data are not in memory; "
+                   "0: batches are read when they are needed. The default for object stores is 4. "
+                   "Ranks that share CPUs have fewer threads, even if this key is set",
            .range = {.least = 0, .most = 256}},
           {.key = "read_method",
            .default_value = "pread",
@@ -99,8 +99,9 @@ std::vector<OptionSpec> options_of_reading() {
           {.key = "memory",
            .type = OptionType::bytes,
            .default_value = "256 MiB",
-           .help = "maximum memory per node for this dataset. If all values of the dataset fit, they are kept in memory "
-                   "once for all ranks of the node; otherwise the memory is used for batches that are read ahead"},
+           .help = "maximum memory per node for this dataset. "
+                   "If all values of the dataset fit, they are kept in memory once for all ranks of the node; "
+                   "otherwise the memory is used for batches that are read ahead"},
           {.key = "materialize",
            .type = OptionType::boolean,
            .default_value = "false",

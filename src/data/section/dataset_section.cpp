@@ -85,8 +85,8 @@ void refuse_keys_of_other_formats(const std::string& section, const Options& opt
       if (has_key(other->options, key)) others.emplace_back(other->name);
     if (others.empty()) continue;
     throw UsageError(
-        fmt::format("{}: unknown key '{}' in {}: the format {} does not have this key of {}; `trainrt list {}` "
-                    "shows the keys of {}",
+        fmt::format("{}: unknown key '{}' in {}: the format {} does not have this key of {}; "
+                    "`trainrt list {}` shows the keys of {}",
                     options.find(key)->origin, key, section, format.name, join(others), format.name, format.name));
   }
 }

@@ -157,8 +157,9 @@ DatasetValues open_values(const std::string& name, int rank, const Options& opti
   const auto layout = layout_in_memory(options, listing);
   if (!layout || (!share.memory && layout->bytes() > mine)) {
     log::run_warning(
-        fmt::format("[data.{}]: materialize = true has no effect: the values do not fit into this rank's part of the key "
-                    "memory, {} bytes. They are computed again for each batch",
+        fmt::format("[data.{}]: materialize = true has no effect: "
+                    "the values do not fit into {} bytes, this rank's part of the key memory. "
+                    "The values are computed again for each batch",
                     name, mine));
     return open_for_one_rank(options, listing, mine, verification);
   }

@@ -41,8 +41,9 @@ void use_blocks(const std::string& section, DatasetPlan& plan) {
                  fmt::format("{}: two windows of {} blocks of {} samples each", section, window, samples));
   if (std::min(window, size / samples) < few_blocks)
     log::run_warning(
-        fmt::format("{}: fewer than {} blocks are shuffled together. If the files are sorted, for example by class, the "
-                    "samples of a batch are therefore too similar; set a smaller block{}",
+        fmt::format("{}: fewer than {} blocks are shuffled together. "
+                    "If the files are sorted, for example by class, the samples of a batch are therefore too similar; "
+                    "set a smaller block{}",
                     section, few_blocks, window < few_blocks ? " or a larger window" : ""));
   plan.source = std::make_shared<BlockSource>(plan.source, samples, windows_held * window);
 }

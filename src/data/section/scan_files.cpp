@@ -154,8 +154,8 @@ void warn_of_named_values(const std::string& section, const Listing& listing) {
     for (const auto& [name, value] : values_of(entry.file.path))
       if (const auto found = first.find(name); found != first.end() && found->second != value)
         return warning_once(
-            fmt::format("{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column. To use this "
-                        "column, write it into the files",
+            fmt::format("{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column. "
+                        "To use this column, write it into the files",
                         section, name, name, found->second, name, value));
 }
 

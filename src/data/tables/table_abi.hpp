@@ -29,7 +29,7 @@ struct TableColumn {
   std::string meaning = {};     ///< if the numbers encode a time, their unit: "days since 1970-01-01"
   std::string unreadable = {};  ///< why the column cannot be read, and the remedy; "" if the column can be read
 
-  /// The members that a rank needs to read an SQLite database.
+  /// The members that PackedWriter encodes; the index of an SQLite database needs no others.
   static auto packed_members(auto& self) { return std::tie(self.name, self.varies); }
 };
 

@@ -144,8 +144,8 @@ std::vector<OptionSpec> table_options() {
        .form = "COLUMN:TYPE, ..."},
       {.key = "vector",
        .default_value = "",
-       .help = "name of a field that combines all columns of single numbers that the key 'types' does not name: x, or "
-               "x:TYPE (default f32)"},
+       .help = "name of a field that combines all columns of single numbers that the key 'types' does not name: "
+               "x, or x:TYPE (default f32)"},
       {.key = "chunk_cache",
        .type = OptionType::bytes,
        .default_value = "128 MiB",

@@ -45,7 +45,7 @@ std::vector<OptionSpec> table_options();
 /// which names key, file (`path`) and column, for an invalid key or column.
 TablePlan table_plan(const TableReader& table, const Options& options, const std::string& path);
 
-/// Returns a FileContent for the plan. FileContent::index contains the packed plan.
+/// Returns the content of a file that is read according to `plan`. FileContent::index contains the encoded plan.
 FileContent content_of(const TablePlan& plan);
 /// Returns the plan from which content_of() made `content`.
 TablePlan plan_of(const FileContent& content);

@@ -94,7 +94,7 @@ void TableSource::require_unchanged() const {
       is_same =
           column.varies == field.varies && (parts.size() > 1 || column.shape == field.sample_shape || column.shape.empty());
     }
-  if (!is_same) throw Error(fmt::format("'{}' has changed since it was listed", path_));
+  if (!is_same) throw Error(fmt::format("'{}' has changed since it was listed; restore it, or start again", path_));
 }
 
 /// Throws UsageError if there is not enough memory for each block of a field or, with `keep`, for all blocks together. The

@@ -143,8 +143,8 @@ class TarCollector {
     if (value.is_set) return refuse(fmt::format("has two entries for the field '{}'", excerpt(name, 60)));
     value = {true, {entry.offset, entry.bytes}};
     if (entry.bytes > max_file_bytes_)
-      return refuse(fmt::format("has {} bytes of .{}, more than max_file_bytes = {}", entry.bytes, excerpt(extension, 60),
-                                max_file_bytes_));
+      return refuse(fmt::format("has a .{} with {} bytes, more than max_file_bytes = {}", excerpt(extension, 60),
+                                entry.bytes, max_file_bytes_));
     if (kind == EntryKind::label) read_label(value, entry, first);
   }
 

@@ -188,7 +188,7 @@ class ExpressionParser {
     if (place == std::ssize(used_)) used_.push_back(number);
     const auto view_in = [place](Values values) { return values[static_cast<std::size_t>(place)]; };
     if (field.varies) {
-      if (field.dtype != DType::u8) fail_at(at, "a list of numbers that varies in length cannot be compared");
+      if (field.dtype != DType::u8) fail_at(at, "lists of numbers that vary in length cannot be compared");
       if (element) fail_at(at, "a text has no elements; an index requires a field of numbers");
       const auto text = [view_in](Values values) -> OperandValue {
         const auto view = view_in(values);
@@ -234,7 +234,7 @@ class ExpressionParser {
     const auto begin = at_;
     const auto value = at_ < text_.size() ? number() : OperandValue(0.0);
     const auto* const whole = std::get_if<std::int64_t>(&value);
-    if (whole == nullptr || *whole < 0) fail_at(begin, "expected an index, an integer from 0");
+    if (whole == nullptr || *whole < 0) fail_at(begin, "expected an index, which is an integer of 0 or more");
     if (!takes("]")) fail("']' is expected");
     return static_cast<std::uint64_t>(*whole);
   }

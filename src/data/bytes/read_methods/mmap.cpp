@@ -46,7 +46,7 @@ class MappedReader final : public FileReader {
 }  // namespace
 
 extern const ReadMethod mmap{.name = "mmap",
-                             .help = "copies from the mapped file; for local files that nobody changes during the run",
+                             .help = "maps files into memory; for local files that nobody changes during the run",
                              .require = [] {},
                              .open = [](int fd, const DataFile& file) -> std::unique_ptr<FileReader> {
                                return std::make_unique<MappedReader>(fd, file);

@@ -3,7 +3,7 @@
 namespace trainrt::data::plugins {
 
 extern const ReadMethod pread{.name = "pread",
-                              .help = "reads each part by a separate call; for any file system",
+                              .help = "reads each range of bytes by a separate system call; for any file system",
                               .require = [] {},
                               .open = pread_reader};
 

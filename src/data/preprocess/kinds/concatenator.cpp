@@ -61,8 +61,8 @@ class Concatenator final : public Combining {
        .python_default = "false"},
       {"flatten", ParameterType::flag, "accept columns of arrays and use all their numbers", "false"},
       keyword_only(later({"exclude", ParameterType::names,
-                          "names of columns to leave unchanged; the data may lack them. An empty name means c0, which "
-                          "is a CSV file's first column if the header has no name for it",
+                          "names of columns to leave unchanged; the data may lack them. "
+                          "An empty name means c0, which is a CSV file's first column if the header has no name for it",
                           "null"})),
       later({"include", ParameterType::names, "older name of `columns`; only one of the two may be given", "null"})};
 

@@ -13,8 +13,8 @@ class Normalizer final : public Combining {
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
       {"norm", ParameterType::choice,
-       "the norm: l1 is the sum of the absolute values, l2 the square root of the sum of squares, and max the maximum "
-       "absolute value",
+       "the norm: l1 is the sum of the absolute values, l2 the square root of the sum of squares, "
+       "and max the maximum absolute value",
        "\"l2\"", "l1, l2, max"},
       keyword_only(output_columns_parameter)};
 

@@ -60,8 +60,9 @@ namespace plugins {
 extern const OperationKind draw_by_weight{
     .name = "draw_by_weight",
     .help =
-        "draws the samples of each epoch at random with repetition; the probability of a sample is proportional to its "
-        "number in the field. The number of samples does not change. Applied after all other keys that make samples",
+        "draws the samples of each epoch at random with repetition; "
+        "the probability of a sample is proportional to its number in the field. "
+        "The number of samples does not change. Applied after all other keys that make samples",
     .form = "FIELD",
     .make = make_draw,
     .order = 4};

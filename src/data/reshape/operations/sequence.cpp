@@ -202,13 +202,13 @@ Fields fields_of(const Dataset::Windows& windows, const Fields& before) {
     auto& field = fields[i];
     if (field.varies)
       throw UsageError(
-          fmt::format("the field '{}' varies in length, so windows of it have no shape. "
+          fmt::format("the field '{}' varies in length, so no windows of this field can be made. "
                       "Leave the field out (most formats have a key for that: columns or fields)",
                       field.name));
     if (windows.pad && field.name == count_name)
       throw UsageError(
-          "padded windows get a field 'count', but the dataset already has a field of this name; leave out that field, or "
-          "remove 'pad'");
+          "padded windows get a field 'count', but the dataset already has a field of this name; "
+          "leave out that field, or remove 'pad'");
     field.sample_shape.insert(field.sample_shape.begin(), static_cast<std::int64_t>(windows.length));
   }
   if (windows.pad) fields.push_back({std::string(count_name), DType::i32, {}});
@@ -260,9 +260,10 @@ extern const OperationKind sequence{
     .name = "sequence",
     .help =
         "makes each sample from a window of LENGTH consecutive samples; each field gets a first axis of that length. "
-        "stride: a window begins N samples (default 1) after the previous window. within: all samples of a window have the "
-        "same value of that field. pad: incomplete windows are filled with zeros, and the field 'count' has the number of "
-        "real samples; otherwise incomplete windows are left out",
+        "stride: a window begins N samples (default 1) after the previous window. "
+        "within: all samples of a window have the same value of that field. "
+        "pad: incomplete windows are filled with zeros, and the field 'count' has the number of real samples; "
+        "otherwise incomplete windows are left out",
     .form = sequence_form,
     .make = make_sequence,
     .order = 1};

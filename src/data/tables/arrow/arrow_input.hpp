@@ -105,7 +105,7 @@ auto guarded(const std::shared_ptr<ArrowInput>& input, const Function& function)
   throw arrow_error(error.what());
 }
 
-/// Calls `function`. Adds the name of the column to the message of an Error or UsageError.
+/// Calls `function`. If it throws Error or UsageError, adds the name of the column to the message.
 template <class Function>
 void in_column(const TableColumn& column, const Function& function) try {
   function();
@@ -122,7 +122,7 @@ class ReaderBase : public TableReader {
   const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
 
  protected:
-  /// Arrow's buffers take at most `max_memory` bytes.
+  /// `max_memory` is the maximum size in bytes of all buffers that Arrow allocates for this file.
   ReaderBase(std::shared_ptr<const TableInput> input, std::uint64_t max_memory)
       : input_(std::move(input)),
         pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(max_memory, max_rows))) {}

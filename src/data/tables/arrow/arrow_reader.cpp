@@ -31,7 +31,7 @@ class ArrowReader final : public ReaderBase {
     if (blocks_.empty())
       find_blocks(batches);
     else if (blocks_.size() != batches)
-      throw Error("the file was changed since the run listed it");
+      throw Error("the file was changed since the run listed it; restore the file, or start again");
   }
 
   std::uint64_t varying_bytes(std::size_t block, std::size_t) const override {
@@ -51,7 +51,7 @@ class ArrowReader final : public ReaderBase {
     std::ranges::sort(chosen);
     const auto batch = batch_of(block, chosen);
     if (static_cast<std::uint64_t>(batch->num_rows()) != blocks_[block])
-      throw Error("the file was changed since the run listed it");
+      throw Error("the file was changed since the run listed it; restore the file, or start again");
     for (const auto& target : targets) {
       const auto at = std::ranges::lower_bound(chosen, static_cast<int>(target.column)) - chosen.begin();
       put_values(*batch->column(static_cast<int>(at)), columns_[target.column], target, {0, rows_before(block)});

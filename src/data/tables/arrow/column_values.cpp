@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void throw_damaged() { throw Error("the file is damaged: an offset or index of a value is out of range"); }
 
-[[noreturn]] void throw_other_type() { throw Error("the type of a column differs from the file's schema"); }
+[[noreturn]] void throw_other_type() { throw Error("the file is damaged: the type of a column differs from the schema"); }
 
 void require_within(const arrow::Array& array, std::int64_t begin, std::int64_t count) {
   if (begin < 0 || count < 0 || begin > array.length() || count > array.length() - begin) throw_damaged();

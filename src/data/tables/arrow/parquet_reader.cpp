@@ -128,7 +128,7 @@ std::unique_ptr<DirectColumn> DirectColumn::of(std::shared_ptr<parquet::ColumnRe
     case parquet::Type::DOUBLE:
       return std::make_unique<DirectNumbers<parquet::DoubleType>>(std::move(reader), column, target);
     default:
-      throw Error("the type of a column differs from the file's schema");
+      throw Error("the file is damaged: the type of a column differs from the schema");
   }
 }
 

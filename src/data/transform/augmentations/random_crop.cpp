@@ -48,8 +48,9 @@ FieldMap make_random_crop(const Dataset::Field& field, std::span<const std::stri
 
 extern const Transform random_crop{.name = "random_crop",
                                    .help =
-                                       "pads each image with PADDING rows and columns of zeros on each side, and cuts out "
-                                       "a part of the original size at a random position, which differs in each epoch",
+                                       "pads each image with PADDING rows and columns of zeros on each side, "
+                                       "and cuts out a part of the original size at a random position, "
+                                       "which differs in each epoch",
                                    .arguments = "PADDING",
                                    .make = make_random_crop};
 

@@ -53,8 +53,9 @@ FieldMap make_random_erasing(const Dataset::Field& field, std::span<const std::s
 extern const Transform random_erasing{
     .name = "random_erasing",
     .help =
-        "sets a rectangle of an image to zero, with the given probability. The rectangle has MIN to MAX (0.02 to 0.33) of "
-        "the image's area, and an aspect ratio from 3:10 to 10:3. Applied after all other random changes",
+        "sets a rectangle of an image to zero, with the given probability. "
+        "The rectangle has MIN to MAX (0.02 to 0.33) of the image's area, and an aspect ratio from 3:10 to 10:3. "
+        "Applied after all other random changes",
     .arguments = "PROBABILITY [MIN MAX]",
     .make = make_random_erasing,
     .order = 2};

@@ -62,9 +62,9 @@ FieldMap make_random_resized_crop(const Dataset::Field& field, std::span<const s
 extern const Transform random_resized_crop{
     .name = "random_resized_crop",
     .help =
-        "cuts a random part out of each image, and resizes it by bilinear interpolation with antialiasing. The part has "
-        "MIN to MAX (0.08 to 1) of the image's area and an aspect ratio from 3:4 to 4:3; it differs in each epoch. Applied "
-        "before all other random changes",
+        "cuts a random part out of each image, and resizes it by bilinear interpolation with antialiasing. "
+        "The part has MIN to MAX (0.08 to 1) of the image's area and an aspect ratio from 3:4 to 4:3; "
+        "it differs in each epoch. Applied before all other random changes",
     .arguments = "HEIGHTxWIDTH [MIN MAX]",
     .make = make_random_resized_crop,
     .order = -1};

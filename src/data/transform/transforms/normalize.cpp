@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The mean and the deviation of one channel.
+/// The mean and the standard deviation of one channel.
 struct Channel {
   float mean, deviation;
   std::vector<float> of_byte;  ///< for a field of u8: the result for each possible value
@@ -40,8 +40,8 @@ std::vector<Channel> parse_channels(const Dataset::Field& field, std::span<const
   const auto count = arguments.size() / 2;
   if (count == 0 || arguments.size() % 2 != 0)
     throw UsageError(
-        fmt::format("{} has invalid arguments. Valid are two numbers, MEAN DEVIATION, or for an image the mean of each "
-                    "channel and then the deviation of each channel",
+        fmt::format("{} has invalid arguments. Valid are two numbers, MEAN DEVIATION. "
+                    "For an image, the mean of each channel and then the deviation of each channel are valid, too",
                     field.name));
   if (count > 1)
     if (const auto axes = image_axes(field); axes.all_channels() != count)
@@ -87,8 +87,9 @@ namespace plugins {
 extern const Transform normalize{
     .name = "normalize",
     .help =
-        "subtracts MEAN and divides by DEVIATION, the standard deviation; the result is f32. u8 values are divided by 255 "
-        "first. For images, the mean of each channel and then the deviation of each channel may be given",
+        "subtracts MEAN and divides by DEVIATION, the standard deviation; the result is f32. "
+        "u8 values are divided by 255 first. "
+        "For images, the mean of each channel and then the deviation of each channel may be given",
     .arguments = "MEAN DEVIATION",
     .make = standardized};
 
