@@ -47,7 +47,8 @@ std::vector<FieldChoice> chosen_fields(const std::string& fields, const std::vec
           fmt::format("{}: the field name '{}' is empty or not UTF-8; choose another name with the key 'fields'", what,
                       shown(choice.field)));
     if (!made.insert(choice.field).second)
-      throw UsageError(fmt::format("{}: two arrays make the field '{}'", what, shown(choice.field)));
+      throw UsageError(fmt::format("{}: two arrays make the field '{}'; choose other names with the key 'fields'", what,
+                                   shown(choice.field)));
   }
   return choices;
 }

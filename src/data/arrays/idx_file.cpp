@@ -55,7 +55,7 @@ IdxHeader read_header(const InputFile& file) {
     bytes.resize(inflated(file, packed, bytes, max_header_bytes).bytes);
   }
   const auto byte = [&](std::size_t at) {
-    if (at >= bytes.size()) bad_idx(file, "is too short for an IDX header");
+    if (at >= bytes.size()) bad_idx(file, "is too short for an IDX header; is it an IDX file?");
     return std::to_integer<std::uint32_t>(bytes[at]);
   };
   const std::array magic = {byte(0), byte(1), byte(2), byte(3)};

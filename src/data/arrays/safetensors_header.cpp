@@ -125,7 +125,7 @@ void require_no_gaps(std::vector<SafeTensor> tensors, std::uint64_t data_bytes, 
 
 std::vector<SafeTensor> safetensors_of(std::string_view json, std::uint64_t file_bytes, const std::string& what) {
   const auto data_begin = length_bytes + json.size();
-  if (file_bytes < data_begin) throw UsageError(what + ": the file is truncated within its header");
+  if (file_bytes < data_begin) throw UsageError(what + ": the file is truncated within its header; copy it here again");
   std::vector<SafeTensor> tensors;
   const auto header = parsed(json, what);
   for (const auto& [name, tensor] : header.items())
@@ -138,7 +138,7 @@ std::vector<SafeTensor> safetensors_of(std::string_view json, std::uint64_t file
 std::vector<SafeTensor> safetensors_of(const InputFile& file) {
   const auto what = "safetensors file " + file.path();
   std::array<std::uint8_t, length_bytes> length{};
-  if (file.size() < length_bytes) throw UsageError(what + ": the file is truncated within its header");
+  if (file.size() < length_bytes) throw UsageError(what + ": the file is truncated within its header; copy it here again");
   file.read(0, std::as_writable_bytes(std::span(length)));
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) bytes |= std::uint64_t{length[i]} << (8 * i);

@@ -91,7 +91,7 @@ struct DatasetPlan {
   SampleOrder order;
   Shard shard;
   bool is_split = true;  ///< false: each rank has all samples, and `shard` describes a single rank
-  /// The identities of the files and of the order of their samples. Checkpoints contain both texts.
+  /// Texts that identify the files and the order of their samples. Checkpoints contain both texts.
   std::string files_text, order_text;
 
   int threads = 0;                           ///< number of threads that read batches ahead

@@ -5,7 +5,7 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::size_t min_pinned_bytes = 16 << 10;  // bytes; smaller batches are copied fast enough without pinned memory
-constexpr int max_moves = 4;                        // maximum number of address changes: each lock of new memory takes time
+constexpr int max_moves = 4;  // memory whose address changes more often is not pinned, because pinning takes time
 
 }  // namespace
 

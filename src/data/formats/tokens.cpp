@@ -33,8 +33,8 @@ TokenFile token_file(const DataFile& file, const Options& options) {
 
 void require_id(const TokenFile& file, const Options& options, const std::string& key) {
   if (options.has(key) && !file.can_hold(options.integer(key)))
-    throw UsageError(fmt::format("token file {}: {} = {} is invalid; it does not fit into a token of {} bytes", file.path(),
-                                 key, options.integer(key), file.type().bytes));
+    throw UsageError(fmt::format("token file {}: {} = {} is invalid: the id does not fit into a token of {} bytes",
+                                 file.path(), key, options.integer(key), file.type().bytes));
 }
 
 /// Returns the lengths of the documents in tokens, encoded by a PackedWriter. A document ends with the token that the key

@@ -54,7 +54,7 @@ class UnitLayout {
   /// returns the way that reads the most at once.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
-  /// Returns the offset in memory of a field's value in the first sample, in bytes.
+  /// Returns the offset in bytes, from the beginning of all values in memory, of the values of a field.
   std::uint64_t offset(std::size_t field) const { return offsets_[field]; }
   std::size_t sample_bytes(std::size_t field) const { return sample_bytes_[field]; }
   bool varies(std::size_t field) const { return varies_[field]; }  ///< whether the field's values are ValuePlaces

@@ -29,8 +29,8 @@ class ExactMoments {
   void write(PackedWriter& into) const;
   void merge(PackedReader& from);
 
-  /// mean() and variance() return the mean and the population variance of all numbers that were added; `count` > 0 is how
-  /// many they are. The exact result is rounded once, to nearest, ties to even.
+  /// mean() and variance() return the mean and the population variance of all numbers that were added. `count` must be the
+  /// number of these numbers, and not 0. The exact result is rounded once, to nearest, ties to even.
   double mean(std::uint64_t count) const;
   double variance(std::uint64_t count) const;
 

@@ -70,7 +70,8 @@ inline void require_number(const Dataset::Field& field) {
     throw UsageError(fmt::format("column '{}' contains arrays{}; it must contain one number per sample", field.name,
                                  field.varies ? "" : " of shape " + to_string(field.sample_shape)));
   if (!is_plain_number(field.dtype))
-    throw UsageError(fmt::format("column '{}' contains {}; cast it to f32", field.name, name_of(field.dtype)));
+    throw UsageError(fmt::format("column '{}' contains {}, which preprocessors do not support; cast the column to f32",
+                                 field.name, name_of(field.dtype)));
 }
 
 inline void require_text(const Dataset::Field& field) {

@@ -22,6 +22,10 @@ struct InvalidJson {
   const char* why = "";
 };
 
+[[noreturn]] void refuse_depth() {
+  throw UsageError(fmt::format("the JSON of the line is nested too deeply; at most {} levels are allowed", max_json_depth));
+}
+
 /// Returns the value of `result`, or throws InvalidJson.
 template <class T>
 T valid(simdjson::simdjson_result<T>&& result) {
@@ -95,7 +99,7 @@ class ObjectWalk {
   }
 
   static void require_depth(int depth) {
-    if (depth > max_json_depth) throw UsageError("the JSON of the line is nested too deeply");
+    if (depth > max_json_depth) refuse_depth();
   }
 
   JsonVisitor& visitor_;
@@ -120,7 +124,7 @@ std::string_view python_constant(std::string_view message) {
     const bool begins = begins_object || event == Json::parse_event_t::array_start;
     if (depth == 0 && !begins_object && event != Json::parse_event_t::object_end)
       throw UsageError("the line is not a JSON object; each line must have the form {\"key\": value, ...}");
-    if (begins && depth >= max_json_depth) throw UsageError("the JSON of the line is nested too deeply");
+    if (begins && depth >= max_json_depth) refuse_depth();
     return !begins || depth == 0;  // false: the parser does not store the value
   };
   const auto parsed = Json::parse(text.begin(), text.end(), check);

@@ -87,8 +87,8 @@ NodeShare private_share(const UnitLayout& layout) {
   return share;
 }
 
-/// Returns the maximum size of the batches that are read ahead, in bytes, if `kept` of the `memory` bytes are used to keep
-/// values. The result is at most a quarter of `kept`, because no batches are read ahead once all values are in memory.
+/// Returns how many bytes of batches may be read ahead, if `kept` of `memory` bytes are used to keep values. The result is
+/// at most a quarter of `kept`, because no batches are read ahead once all values are in memory.
 std::uint64_t bytes_ahead(std::uint64_t kept, std::uint64_t memory) {
   constexpr std::uint64_t part = 4;
   return std::min(memory - std::min(memory, kept), kept / part);

@@ -101,7 +101,7 @@ std::optional<std::string> difference_of_files(std::string_view before, std::str
   for (std::size_t i = 0; i < std::min(old_lines.size(), new_lines.size()); ++i) {
     if (old_lines[i] == new_lines[i]) continue;
     const auto one = name_in(old_lines[i]), two = name_in(new_lines[i]);
-    return one == two ? fmt::format("the file {} has other bytes or another size", one)
+    return one == two ? fmt::format("the size or the first bytes of the file {} have changed", one)
                       : fmt::format("the file {} has replaced {}", two, one);
   }
   return new_lines.size() < old_lines.size() ? "the file " + name_in(old_lines[new_lines.size()]) + " is missing"

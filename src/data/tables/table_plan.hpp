@@ -24,7 +24,7 @@ struct TableField {
   std::vector<Part> parts;
   bool must_be_exact = false;  ///< the type f64 was inferred: an integer that f64 would round is an error
 
-  /// `field` is not packed, because FileContent contains it.
+  /// `field` is not encoded here, because FileContent::fields contains it.
   static auto packed_members(auto& self) { return std::tie(self.parts, self.must_be_exact); }
 };
 

@@ -12,7 +12,7 @@ std::vector<FieldSpec> field_specs(std::string_view text, std::string_view argum
   std::vector<FieldSpec> specs;
   for (const auto& each : words_in(text)) {
     const auto colon = each.find(':');
-    if (colon == std::string::npos) throw UsageError(fmt::format("'{}' is not of the form FIELD: {}", each, arguments));
+    if (colon == std::string::npos) throw UsageError(fmt::format("'{}' does not have the form FIELD: {}", each, arguments));
     specs.push_back({trim(each.substr(0, colon)), words_in(std::string_view(each).substr(colon + 1), ' ')});
   }
   return specs;

@@ -70,7 +70,8 @@ TokenFile::TokenFile(const DataFile& file, std::string_view type, std::uint64_t 
       bad_tokens(path(), fmt::format("dtype = {}, but the file's header has {}; remove the key 'dtype'", type,
                                      name_of_tokens(type_)));
     if (header_bytes != 0)
-      bad_tokens(path(), "the key 'header' is only valid for flat files; a .npy file has its own header");
+      bad_tokens(path(),
+                 "the key 'header' is only valid for flat files; remove it, because a .npy file has its own header");
     return;
   }
   if (file.size < offset_) bad_tokens(path(), fmt::format("has {} bytes, less than header = {}", file.size, offset_));

@@ -25,11 +25,11 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
     case LIBDEFLATE_SUCCESS:
       return;
     case LIBDEFLATE_SHORT_OUTPUT:
-      throw Error("its compressed data expands to fewer bytes than expected");
+      throw Error("the compressed data expands to fewer bytes than expected");
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-      throw Error("its compressed data expands to more bytes than expected");
+      throw Error("the compressed data expands to more bytes than expected");
     default:
-      throw Error("its compressed data is damaged");
+      throw Error("the compressed data is damaged");
   }
 }
 
@@ -41,9 +41,9 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
   const int code =
       uncompress2(reinterpret_cast<Bytef*>(out.data()), &written, reinterpret_cast<const Bytef*>(in.data()), &in_left);
   if (code == Z_MEM_ERROR) throw std::bad_alloc();
-  if (code == Z_BUF_ERROR && written == out.size()) throw Error("its compressed data expands to more bytes than expected");
-  if (code != Z_OK) throw Error("its compressed data is damaged");
-  if (written != out.size()) throw Error("its compressed data expands to fewer bytes than expected");
+  if (code == Z_BUF_ERROR && written == out.size()) throw Error("the compressed data expands to more bytes than expected");
+  if (code != Z_OK) throw Error("the compressed data is damaged");
+  if (written != out.size()) throw Error("the compressed data expands to fewer bytes than expected");
 }
 
 #endif
@@ -85,7 +85,7 @@ Inflated inflate_any(std::span<const std::byte> in, const NextPiece& next, std::
     if (code == Z_MEM_ERROR) throw std::bad_alloc();
     result.is_cut = code == Z_BUF_ERROR;
     if (code != Z_OK && code != Z_STREAM_END && !result.is_cut)
-      throw Error(fmt::format("its compressed data cannot be decompressed ({})",
+      throw Error(fmt::format("the compressed data cannot be decompressed ({})",
                               stream.msg != nullptr ? stream.msg : "unknown form"));
   }
   result.is_complete = code == Z_STREAM_END && in.empty() && next().empty();

@@ -8,7 +8,7 @@ namespace trainrt::data {
 
 /// Decompresses zlib data (RFC 1950) into `out`, and verifies the checksum of the data. `out` must have exactly the size
 /// of the decompressed data. Uses libdeflate if the build found it, otherwise zlib. Thread-safe. Throws Error with a
-/// message such as "its compressed data is damaged"; the caller puts the name of the data in front.
+/// message such as "the compressed data is damaged"; the caller puts the name of the data in front.
 void inflate_all(std::span<const std::byte> in, std::span<std::byte> out);
 
 enum class DeflateForm : std::uint8_t {
@@ -25,7 +25,7 @@ struct Inflated {
 
 /// Decompresses `in` with zlib until `max_bytes` bytes were decompressed or the data end. Stores the first bytes in `out`
 /// until it is full, and only counts the others. Verifies the checksum of gzip only if the end of the data is reached.
-/// Throws Error, with a message such as "its compressed data cannot be decompressed", if the data are damaged or a
+/// Throws Error, with a message such as "the compressed data cannot be decompressed", if the data are damaged or a
 /// checksum differs.
 Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes);
 

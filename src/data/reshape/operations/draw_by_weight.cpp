@@ -62,7 +62,7 @@ extern const OperationKind draw_by_weight{
     .help =
         "draws the samples of each epoch at random with repetition; "
         "the probability of a sample is proportional to its number in the field. "
-        "The number of samples does not change. Applied after all other keys that make samples",
+        "The number of samples does not change. Applied after all keys that make new samples",
     .form = "FIELD",
     .make = make_draw,
     .order = 4};

@@ -83,7 +83,7 @@ std::vector<std::byte> value_of(std::int64_t number, DType dtype) {
   std::vector<std::byte> bytes(size_of(dtype));
   const auto put = [&](auto value) {
     if (static_cast<std::int64_t>(value) != number)
-      throw UsageError(fmt::format("{} cannot hold the separator {}", name_of(dtype), number));
+      throw UsageError(fmt::format("the separator {} does not fit into {}, the type of the field", number, name_of(dtype)));
     std::memcpy(bytes.data(), &value, sizeof value);
   };
   switch (dtype) {

@@ -78,7 +78,7 @@ extern const OperationKind where{.name = "where",
                                  .help =
                                      "keeps the samples that meet a condition on numbers and texts, "
                                      "such as price > 0 and (city == \"Bern\" or not sold); "
-                                     "x[3] is one number of an array. Applied before the keys that make samples",
+                                     "x[3] is one number of an array. Applied before the keys that make new samples",
                                  .form = "CONDITION",
                                  .make = where_step,
                                  .order = -3};

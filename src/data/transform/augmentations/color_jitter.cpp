@@ -77,7 +77,7 @@ class Jitter {
   }
 
  private:
-  /// Returns the factor of a change, or the shift of the hue, for a random number from 0 to 1.
+  /// Maps a random number from 0 to 1 to the factor of the change `change`, or to the shift of the hue.
   float factor_of(std::size_t change, double random_number) const {
     const auto amount = amounts_[change];
     const auto min = change == hue ? -amount : std::max(0.0, 1 - amount), max = change == hue ? amount : 1 + amount;

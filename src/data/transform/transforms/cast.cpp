@@ -20,7 +20,8 @@ void store(double value, const std::string& field, std::byte* to) {
                                                 : value >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
                                                       (value < max || (sizeof(T) < 8 && value == max));
   if (!fits)
-    throw UsageError(fmt::format("field {} holds {}, which {} cannot hold", field, value, name_of(dtype_of<T>::value)));
+    throw UsageError(
+        fmt::format("field {} contains {}, which {} cannot represent", field, value, name_of(dtype_of<T>::value)));
   const auto stored = static_cast<T>(value);
   std::memcpy(to, &stored, sizeof(T));
 }

@@ -214,5 +214,5 @@ TEST_CASE("a source of a virtual dataset that has changed is named in the differ
   CHECK(files() == before);
   make_h5(dir / "b.h5", [](hid_t file) { add_dataset(file, "x", {6, 2, 3}, counting_values(36)); });
   CHECK_THAT(data::difference_of_files(before, files()).value_or("none"),
-             Contains("the file b.h5 has other bytes or another size"));
+             Contains("the size or the first bytes of the file b.h5 have changed"));
 }

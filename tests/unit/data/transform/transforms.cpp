@@ -76,6 +76,6 @@ TEST_CASE("cast to f32 refuses a number beyond its range and keeps infinity") {
   write(dir / "x-idx1-double",
         "\0\0\xe\x1\0\0\0\x2"s + "\x7e\x37\xe4\x3c\x88\0\x75\x9c"s + "\x7f\xf0\0\0\0\0\0\0"s);  // 1e300, inf
   const auto cast = with({{"format", "idx"}, {"source", dir / "x-idx1-double"}}, "cast", "images: f32");
-  CHECK_THROWS_WITH(gathered<float>(*cast, 0, {0}), Contains("field images holds 1e+300, which f32 cannot hold"));
+  CHECK_THROWS_WITH(gathered<float>(*cast, 0, {0}), Contains("field images contains 1e+300, which f32 cannot represent"));
   CHECK(gathered<float>(*cast, 0, {1}) == std::vector{std::numeric_limits<float>::infinity()});
 }
