@@ -81,7 +81,7 @@ std::string H5Resolver::path_of(std::size_t file, const std::string& name) const
   const auto named = std::filesystem::absolute(by).parent_path() / name;
   const auto inside = named.lexically_normal().lexically_relative(folder);
   if (name.empty() || inside.empty() || *inside.begin() == ".." || inside == ".")
-    throw UsageError(fmt::format("it refers to the file '{}', which is not in the folder of the HDF5 file", name));
+    throw UsageError(fmt::format("it refers to the file '{}', which is not in the folder of this file", name));
   return (own.parent_path() / inside).string();
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("mixed sources keep their shares of the epoch after a filter") {
   CHECK(seen.size() == 1100);
   CHECK(std::ranges::count_if(seen, [](std::int64_t number) { return number < 1000; }) == 550);
   CHECK_THROWS_WITH(Dataset(dataset).filter("x", [](const TensorView& values) { return number_of(values) < 10; }),
-                    Contains("without a sample"));
+                    Contains("removes all samples of source"));
 }
 
 TEST_CASE("a position inside an epoch continues after the same filter, and is refused after another one") {
