@@ -23,8 +23,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
-constexpr std::uint64_t max_header_bytes = 100'000'000;  // maximum that the format allows
-constexpr int header_levels = 3;  // maximum nesting depth of the header's JSON: objects of the file and tensor, its shape
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // maximum size of a header that the safetensors format allows
+constexpr int header_levels = 3;  // maximum nesting depth of the header's JSON: all tensors, one tensor, its shape
 
 struct SafeType {
   std::string_view kind;

@@ -39,8 +39,8 @@ enum class Effect : std::uint8_t {
 struct Step {
   struct Result {
     std::shared_ptr<const Source> source;  ///< the samples after the step
-    /// A text that describes everything that determines which sample has which index. Checkpoints contain this text. A
-    /// position inside an epoch can be restored only if the text is unchanged.
+    /// A text that changes if an index refers to another sample after the step. Checkpoints contain this text: a position
+    /// inside an epoch can be restored only if the text is unchanged.
     std::string identity;
     /// Only for Effect::thins: returns the number of kept samples whose index in the step's input is less than `sample`.
     std::function<std::uint64_t(std::uint64_t sample)> count_below = {};

@@ -25,8 +25,8 @@ class PinnedValues {
   /// Reserves memory for `bytes` bytes in `values`, so that `values` keeps its address while it is filled. May clear
   /// `values`.
   void make_room(std::vector<std::byte>& values, std::size_t bytes);
-  /// Locks the memory of `values` after they have been filled. Does nothing if the memory is already locked or is small.
-  /// Stops locking the memory after its address has changed for a few batches.
+  /// Locks the memory of `values`, which must have their final size. Does nothing if the memory is already locked, is
+  /// small, or has changed its address too often.
   void pin(const Pinning& pinning, std::vector<std::byte>& values);
 
  private:

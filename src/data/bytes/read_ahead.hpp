@@ -43,8 +43,8 @@ class ReadAhead {
   ~ReadAhead() { join(); }
   ReadAhead(const ReadAhead&) = delete;
 
-  /// Swaps `item` with the next item, and waits for it if necessary. The memory of `item` is reused. Returns whether
-  /// the item was ready without waiting. Precondition: an item is left.
+  /// Swaps `item` with the next item, and waits for that item if necessary. The memory of the old `item` is reused. Returns
+  /// whether the next item was ready without waiting. Precondition: not all items have been returned yet.
   bool next(Item& item) {
     std::unique_lock lock(mutex_);
     auto& slot = slot_of(next_taken_);

@@ -38,9 +38,9 @@ struct SqliteScan {
   static auto packed_members(auto& self) { return std::tie(self.columns, self.blocks, self.first_rowids); }
 };
 
-/// FileContent::index of a database.
+/// The structure that FileContent::index of a database encodes.
 struct SqliteIndex {
-  std::string plan;  ///< a packed TablePlan
+  std::string plan;  ///< an encoded TablePlan
   SqliteScan scan;
 
   static auto packed_members(auto& self) { return std::tie(self.plan, self.scan); }

@@ -57,8 +57,8 @@ void require_possible_chunk(const DataFile& file, const H5ChunkTable& table, con
 
 }  // namespace
 
-/// Encodes the chunks, for each of them its size in the file. If the size is not 0, its skipped filters and its distance
-/// from the end of the previous chunk follow.
+/// Encodes the size in the file of each chunk. If the size is not 0, also encodes the filters that were skipped for the
+/// chunk, and the distance of the chunk from the end of the previous chunk.
 void H5ChunkList::pack(PackedWriter& into) const {
   into.number(size());
   std::uint64_t end = 0;

@@ -10,8 +10,8 @@
 
 namespace trainrt::data {
 
-/// The paths and labels of image files, by index of the sample. No file stays open. Several threads may read at the same
-/// time.
+/// The paths and labels of image files. The index of a file is the index of its sample. No file stays open. Several threads
+/// may read at the same time.
 class ImageFiles {
  public:
   /// `base`: folder to which the paths are relative, or "".

@@ -27,7 +27,7 @@ class ValueArena {
     return capacity == 0 ? 0 : line + static_cast<std::size_t>(capacity);
   }
 
-  /// `memory` must be zeroed before the first use, and aligned for a u64.
+  /// `memory` must be filled with zeros before its first use, and its address must be a multiple of 8.
   ValueArena(std::byte* memory, std::uint64_t capacity) : memory_(memory), capacity_(capacity) {}
   /// Allocates `bytes` bytes and returns their position, or nullopt if the arena has too few left.
   std::optional<std::uint64_t> take(std::uint64_t bytes) const {

@@ -62,8 +62,8 @@ void fill_reals(Table::Column& to, std::size_t count, Function&& function) {
   to.field.dtype == DType::f32 ? fill(zeroed<float>(to, count)) : fill(zeroed<double>(to, count));
 }
 
-/// require_number() throws UsageError, which names the field, unless each of its samples is one number; require_text(),
-/// unless each sample is a text.
+/// require_number() throws UsageError, which names the field, unless each of its samples is one number. require_text()
+/// throws UsageError unless each of its samples is a text.
 inline void require_number(const Dataset::Field& field) {
   if (is_text(field)) throw UsageError(fmt::format("column '{}' contains texts; it must contain numbers", field.name));
   if (field.varies || !field.sample_shape.empty())

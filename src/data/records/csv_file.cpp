@@ -87,7 +87,7 @@ void warn_of_delimiter(const std::vector<CsvColumn>& columns, const std::string&
                            excerpt(columns.front().name, 60), found == '\t' ? std::string("tab") : std::string(1, found)));
 }
 
-/// FileContent::index of a CSV file.
+/// The structure that FileContent::index of a CSV file encodes.
 struct CsvIndex {
   bool quotes = false;  ///< whether values may be in quotes and the file contains quotes
   std::vector<CsvColumn> columns;

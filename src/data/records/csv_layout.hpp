@@ -25,7 +25,7 @@ struct CsvOptions {
 };
 
 /// Returns the values of the keys for CSV files. If the key `delimiter` is not set, the file name in `path` determines
-/// the delimiter. Throws UsageError that names the invalid key.
+/// the delimiter. Throws UsageError, which names the key, if the value of a key is invalid.
 CsvOptions csv_options(const Options& options, const std::string& path);
 
 /// A column of a CSV file, and where its values are stored in the samples.

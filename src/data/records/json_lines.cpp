@@ -179,7 +179,7 @@ class JsonPass final : JsonVisitor {
   bool is_in_list_ = false;
 };
 
-/// FileContent::index of a JSON lines file.
+/// The structure that FileContent::index of a JSON lines file encodes.
 struct JsonIndex {
   bool warns = false;  ///< whether to log a warning for each key in the file that is not in `keys`
   std::vector<JsonKey> keys;

@@ -26,7 +26,7 @@ class RecordFile {
   /// Receives a requested record. `index` is its position in the request.
   using Take = std::function<void(const Record& record, std::size_t index)>;
 
-  /// `index` is the result of scan_rows() with the same `quotes` and `skip_empty`.
+  /// `index` must be the result of scan_rows() for the same file, with the same `quotes` and `skip_empty`.
   RecordFile(std::shared_ptr<const InputFile> file, RecordIndex index, bool quotes, bool skip_empty)
       : file_(std::move(file)), index_(std::move(index)), quotes_(quotes), skip_empty_(skip_empty) {}
   const std::string& path() const { return file_->path(); }

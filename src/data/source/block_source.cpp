@@ -42,7 +42,7 @@ class SpareColumns {
 
 }  // namespace
 
-/// The blocks of one field.
+/// The blocks of one field that are kept in memory or being read.
 struct BlockSource::FieldBlocks {
   explicit FieldBlocks(std::size_t max) : max_kept(max), spare(std::make_shared<SpareColumns>(max)) {}
 

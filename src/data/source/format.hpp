@@ -21,7 +21,7 @@ enum class Reading : std::uint8_t {
   as_a_whole,  ///< the complete file, which is decompressed into memory
 };
 
-/// Content of one file, as found by Format::probe().
+/// The content of one file, which Format::probe() has found.
 struct FileContent {
   std::uint64_t samples = 0;
   std::vector<Dataset::Field> fields;

@@ -58,7 +58,7 @@ class TableInput {
  public:
   virtual ~TableInput() = default;
   virtual std::uint64_t size() const = 0;
-  /// Fills `into` with the bytes from `offset` on. Throws Error.
+  /// Fills `into` with the file's bytes from `offset` on. Throws Error if they cannot be read.
   virtual void read(std::uint64_t offset, std::span<std::byte> into) const = 0;
 };
 

@@ -37,7 +37,7 @@ struct TablePlan {
   static auto packed_members(auto& self) { return std::tie(self.fields, self.blocks); }
 };
 
-/// Returns the keys `columns`, `types`, `vector` and `chunk_cache` of table formats.
+/// Returns the specifications of the keys `columns`, `types`, `vector` and `chunk_cache`, which all table formats have.
 std::vector<OptionSpec> table_options();
 
 /// Chooses the fields and their types according to the keys in `options`. A column of integers with missing values becomes

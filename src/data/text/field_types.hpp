@@ -31,7 +31,8 @@ ValueType value_type(std::string_view name);
 
 /// Types by column name.
 using GivenTypes = std::map<std::string, ValueType>;
-/// Parses the key `types`: "label: i64, name: text". Throws UsageError that quotes the invalid item.
+/// Parses the value of the key `types`: "label: i64, name: text". Throws UsageError, which quotes the item, if an item is
+/// invalid.
 GivenTypes given_types(std::string_view list);
 /// Throws UsageError if the key `columns` or `types` names a column that the file `path` does not have. `columns` and
 /// `types` are the values of these keys; `names` are the columns of the file.

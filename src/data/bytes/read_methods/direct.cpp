@@ -51,7 +51,7 @@ class DirectReader final : public FileReader {
  private:
   static constexpr std::size_t max_group_bytes = 4 << 20;  ///< a larger part is a group of its own, read by pread(2)
 
-  /// Number of bytes by which the aligned block that contains the part begins before the part.
+  /// Number of bytes from the beginning of the aligned block that contains the part to the beginning of the part.
   std::size_t lead(const FilePart& part) const { return static_cast<std::size_t>(part.offset % alignment_); }
   /// Size of the aligned block that contains the part.
   std::size_t aligned_bytes(const FilePart& part) const {
