@@ -106,7 +106,8 @@ struct FlatMap {
     made.name = field;
     made.varies = false;
     if (sample_bytes(made) == 0)
-      throw UsageError(fmt::format("flat_map(): the new samples of '{}' have no values; set a shape without 0", field));
+      throw UsageError(
+          fmt::format("the new samples of '{}' would have no values: no extent of their shape may be 0", field));
     return made;
   }
 
