@@ -68,8 +68,7 @@ class Reader:
 
     @contextmanager
     def fetched(self, *files: str, keys: Mapping[str, str] | None = None) -> Iterator[str]:
-        """Context manager that returns a temporary folder with the files that match the patterns `files`. `keys`: as of fetch(). Raises as fetch()
-        does."""
+        """Context manager that returns a temporary folder with the files that match the patterns `files`. fetch() describes `keys` and the exceptions."""
         folder = tempfile.mkdtemp(prefix="trainrt_records_")
         try:
             self.fetch(os.path.join(folder, "records"), files, _given_limit_s() or RECORDS_LIMIT_S, keys)

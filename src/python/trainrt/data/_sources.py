@@ -46,9 +46,9 @@ class MemorySource:
     """A source of columns in this process's memory, {name: array}. The first axis counts the samples. keys(folder) writes the columns into a file in
     `folder`; a source that is pickled after that contains only the file's path."""
 
-    reading = None  # not needed: file names depend on the content
+    reading = None  # not needed, since the names of the files depend on their content
 
-    categories: dict[str, Categories] = {}  # of the categorical columns; files contain only their values
+    categories: dict[str, Categories] = {}  # the categories of categorical columns, since the files contain only the values of samples
 
     def __init__(self, columns: dict[str, Any] | None) -> None:
         self._columns = columns

@@ -59,7 +59,7 @@ class Link:
     def __init__(self, ask):
         self.ask = ask
         self._slots = []
-        self._ended = []  # ended walks that were not reported to the reader so far
+        self._ended = []  # walks (loops over an epoch) that have ended, but whose end was not reported to the reader
         self._taken = {}  # {number of a walk: number of batches that count as done in checkpoints}
 
     def fields(self, name):

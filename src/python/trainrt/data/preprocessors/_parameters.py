@@ -26,7 +26,8 @@ def simple_split_tokenizer(value):
     return value.split(" ")
 
 
-_DEFAULTS: dict[str, Callable[[], Any]] = {"max_categories": dict, "tokenization_fn": lambda: simple_split_tokenizer}  # attributes in place of `None`
+# {argument: function that returns the value of the attribute if the argument is `None`}
+_DEFAULTS: dict[str, Callable[[], Any]] = {"max_categories": dict, "tokenization_fn": lambda: simple_split_tokenizer}
 
 
 def shown_parameters(parameters, given):

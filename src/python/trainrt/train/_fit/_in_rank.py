@@ -42,7 +42,7 @@ def fit(trainer, value_of_result=None):
         returned = (value_of_result or _value_of_rank_zero)(session, run_function(trainer, session))
     except WorkerGroupError as failure:
         report_failure(runtime, failure.__cause__)
-        runtime._reported_failure = failure  # if it is not caught, it is not reported again
+        runtime._reported_failure = failure  # if no code catches the exception, it is not reported a second time
         raise
     if closes:
         runtime.close_run()

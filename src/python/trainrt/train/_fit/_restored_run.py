@@ -22,7 +22,7 @@ class RestoredRun:
     run: dict  # content of run.json
     record: dict  # content of trainer.json, or {}
     mirror: dict = field(default_factory=dict)  # keys of the mirror, if `given` is a URL
-    newer: Optional[int] = None  # newest checkpoint of the mirror, if run_dir has older ones only, and set_aside() has to rename it
+    newer: Optional[int] = None  # newest checkpoint of the mirror, if run_dir has only older ones, so that set_aside() must rename run_dir
 
     def texts(self):
         """Returns the keys of the run's last start, as texts."""

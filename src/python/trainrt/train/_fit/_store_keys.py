@@ -38,7 +38,7 @@ def without_filesystem(trainer):
 
 
 def receive(script):
-    """Gets the keys from the script on rank 0, for the first request to the runtime. If the script cannot be reached, the following request reports it."""
+    """Gets the keys from the script on rank 0, for the first request to the runtime. If the script cannot be reached, the next request reports the error."""
     if os.environ.get("RANK", "0") != "0":
         return
     try:
