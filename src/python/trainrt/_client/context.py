@@ -49,7 +49,7 @@ class Context(Collectives):
         super().__init__(channel)
         self._one_off_memory: SharedMemory | None = None  # memory for a State that was passed to report() or load()
         self._is_open = False  # whether open_run() has opened a run
-        self._compared_steps = 0  # number of steps whose values were sent, so that the runtime compares them between the ranks
+        self._compared_steps = 0  # number of steps for which the State's values were sent, so that the runtime compares the ranks
 
     def _greet(self) -> None:
         self._take_identity(self._ask("hello", **introduction()))

@@ -233,7 +233,7 @@ def _hidden_values(domain: Domain | None) -> Iterator[Any]:
         yield domain.values
 
 
-_FILE = "tuner.json"  # in the sweep's directory
+_FILE = "tuner.json"  # file in the directory of the sweep
 
 
 def write_space(folder: str, space: ParamSpace) -> None:

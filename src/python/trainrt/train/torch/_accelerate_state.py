@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 _MODULE, _VARIABLE = "accelerate.state", "ACCELERATE_USE_CPU"
-_PREFIXES = ("ACCELERATE_", "FSDP_", "MEGATRON_LM_", "PARALLELISM_CONFIG_")  # of the variables that Accelerate reads
+_PREFIXES = ("ACCELERATE_", "FSDP_", "MEGATRON_LM_", "PARALLELISM_CONFIG_")  # prefixes of the environment variables that Accelerate reads
 _before: dict[str, str] = {}  # Accelerate's variables when begin() was called
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-NO_VALUE_YET: Any = object()  # in place of a value that a function has not computed yet
+NO_VALUE_YET: Any = object()  # placeholder for a value that a function has not computed yet
 
 
 class Unresolved(Exception):

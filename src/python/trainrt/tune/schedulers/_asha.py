@@ -123,7 +123,7 @@ class _Bracket:
         return low + (high - low) * (at - math.floor(at))
 
     def on_result(self, trial_id: str, time: float, score: float) -> str:
-        """Returns the decision at the highest rung that the trial has reached and not yet been recorded at."""
+        """Returns the decision at the highest rung that the trial has reached and at which the trial was not recorded before."""
         for milestone, recorded in self.rungs:
             if time >= milestone and trial_id in recorded and not self._stop_last_trials:
                 break
