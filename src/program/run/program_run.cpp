@@ -56,7 +56,7 @@ class ProgramRun {
   }
 
  private:
-  /// States of a rank's program before the programs of all ranks have sent their first messages.
+  /// States of one rank's program while the runtime waits for the first messages of the programs of all ranks.
   enum State : std::size_t { running, connected, exited, failed, states };
   static constexpr std::size_t idle = states;           // number of idle programs
   static constexpr std::size_t seen = states + 1;       // 1 if rank 0 found progress
@@ -138,7 +138,7 @@ class ProgramRun {
     await_stop(signal_delay_s);
     auto exits = gather_rank_exits(ctx_.communicator(), child());
     int first = first_failed(exits);
-    // waits for the other programs, which may fail in the same way, but later, for example if their imports take longer
+    // waits up to 3 s for the other programs, which may fail later in the same way, for example if their imports are slow
     const bool is_kill = first >= 0 && exits[static_cast<std::size_t>(first)].status.is_kill();
     const bool is_permanent = first >= 0 && exits[static_cast<std::size_t>(first)].is_permanent;
     for (double left_s = is_permanent ? 3 : 1; left_s > 0 && !is_kill && !all_failed(exits); left_s -= poll_s) {

@@ -32,7 +32,7 @@ std::size_t max_pending_for(int ranks);
 /// Defines which callers a TcpServer admits, and how it serves them. The server's thread calls the functions. If a
 /// function throws, the server closes the connection of the caller and continues.
 struct CallerPolicy {
-  /// Returns whether the server accepts connections from this address.
+  /// Returns whether the server accepts connections from `address`.
   std::function<bool(const std::string& address)> is_of_this_run;
   /// Returns `granted` if `received` contains the secret. `received` contains all bytes that the caller has sent so
   /// far; an earlier call has examined the first `examined` of them. The function may send `caller` a few bytes that

@@ -20,7 +20,7 @@ from ._side_process import without_ranks
 
 RECORDS_LIMIT_S = 300.0  # time limit of a copy of small files
 _CHECKPOINT_LIMIT_S = 3600.0  # default time limit of a copy of a checkpoint
-_STOP_S = 3.0  # how long a copy that is stopped may take to remove its files
+_STOP_S = 3.0  # time in which a stopped copy must remove its files, before it is killed
 _LIMIT = "TRAINRT_FETCH_TIMEOUT"
 _USAGE = 64  # exit code of `trainrt fetch` for invalid arguments, and if nothing is stored at the URL
 

@@ -31,7 +31,7 @@ _DEFAULTS: dict[str, Callable[[], Any]] = {"max_categories": dict, "tokenization
 
 
 def shown_parameters(parameters, given):
-    """Return {name: value} of the arguments as the attributes of a preprocessor have them: with the values of the caller and Ray's defaults."""
+    """Return {name: value} for the attributes of a preprocessor: the caller's arguments, and Ray's defaults for the arguments that are None."""
     shown: dict = {}
     for each in parameters:
         value = given[each.name]

@@ -19,7 +19,7 @@ def of(run_config):
 
 
 def offer(run_config, exchange):
-    """Offers the keys of the RunConfig to rank 0."""
+    """Offers the access keys of the RunConfig in `exchange`, from which receive() gets them on rank 0."""
     keys = of(run_config)
     if keys is not None:
         exchange.put(_NAME, json.dumps(keys).encode())

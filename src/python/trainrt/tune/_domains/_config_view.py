@@ -1,4 +1,4 @@
-"""The argument of a function of sample_from(): the other values of a trial."""
+"""The object that trainrt passes to the function of a sample_from(): it contains the other values of the trial."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class _Generator:
 
 
 def generator_of(state: Any) -> Any:
-    """Returns a generator from a seed or a generator of NumPy; from `None`, numpy.random. Raises ImportError without NumPy."""
+    """Returns the random generator for `state`, a seed or a generator of NumPy; numpy.random for `None`. Raises ImportError without NumPy."""
     if isinstance(state, _Generator):
         return state
     try:
