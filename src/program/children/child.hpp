@@ -61,7 +61,7 @@ class Child {
   /// signal.
   void stop() const;
   /// Sends the stop signal to the remaining processes of the group. Does nothing if one of them catches the signal, since
-  /// stop() has chosen which of those get it. Call this function after the stop signal has ended the first process.
+  /// stop() has then signalled each process that must get it. Call after the stop signal has ended the first process.
   void stop_rest() const;
   /// Returns a text that lists the running processes of the group, and the client if it runs: "123 (sleep 300), 124 (sh -c
   /// ...)". Precondition: the first process has ended.

@@ -23,7 +23,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double max_silent_with_client_s = 600;
-constexpr double max_silent_other_s = 1;  // limit for programs that cannot use the Python client
+constexpr double max_silent_other_s = 1;  // for programs that cannot use the Python client, and need not send a message
 
 class RunWait {
  public:

@@ -31,11 +31,11 @@ class FileSource:
         return dict(self._keys)
 
     def empty_columns(self) -> dict[str, Any] | None:
-        """Returns `None`, since files may have samples."""
+        """Returns `None`, which means that the source may have samples: the files have not been read."""
         return None
 
     def columns_here(self) -> dict[str, Any] | None:
-        """Returns `None`, since the runtime reads files."""
+        """Returns `None`, which means that this process has no columns: the runtime reads the files."""
         return None
 
     def __repr__(self) -> str:

@@ -182,7 +182,7 @@ class DataParallelTrainer:
                              f"metadata and scaling_config")
 
     def train_spec(self) -> TrainSpec:
-        """Returns the arguments that the session of the train function needs."""
+        """Returns the arguments of this Trainer that the session needs, the object that serves report() and get_checkpoint() in the train function."""
         callbacks = [each for each in (self.run_config.callbacks if self.run_config else None) or () if not isinstance(each, SinkCallback)]
         first = self.resume_from_checkpoint
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets,

@@ -43,7 +43,7 @@ class LiveTrial(Trial):
         return [report for report in reports if report["training_iteration"] < iteration]
 
     def add(self, report: dict[str, Any]) -> None:
-        """Makes `report` the newest result."""
+        """Appends `report` to the reports of the trial, as the newest result."""
         self.result.reports.append(report)
         self.result.metrics = report
         self.iteration = report["training_iteration"]

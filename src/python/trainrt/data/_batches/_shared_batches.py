@@ -90,7 +90,7 @@ class Link:
         self._taken[walk] = batches
 
     def taken(self):
-        """Returns fields for each message to a rank's runtime: the positions in the data, which checkpoints store."""
+        """Returns the fields that each message to a rank's runtime must contain: the positions in the data, for checkpoints."""
         return {"taken": {str(walk): batches for walk, batches in self._taken.items()}} if self._taken else {}
 
     def _free_slot(self):

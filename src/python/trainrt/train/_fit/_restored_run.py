@@ -124,7 +124,7 @@ def _local_run_of(reader):
 
 
 def has_mirror(keys, reader):
-    """Returns whether these keys, from a file, have the parent of this URL as mirror."""
+    """Returns whether `keys`, read from a file, set checkpoint.mirror to the parent of the reader's URL."""
     url = keys.get("checkpoint.mirror") if isinstance(keys, dict) else None
     mirror = _object_store.reader_of(url) if isinstance(url, str) else None
     return mirror is not None and mirror.url == reader.parent().url

@@ -46,7 +46,7 @@ def _variables() -> dict[str, str]:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds accelerate.state once, with a loader that changes it after its execution."""
+    """Finds the module accelerate.state when it is first imported. Its loader executes the module and then changes it."""
 
     def find_spec(self, fullname, path, target=None):
         if fullname != _MODULE:
