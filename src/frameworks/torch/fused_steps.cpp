@@ -69,8 +69,8 @@ struct Moments {
   std::vector<ParamState*> states;
   std::vector<at::Tensor> averages, squares, steps;
 
-  /// Collects the states and counts one step. Returns false, without a change, if a state does not exist or if the
-  /// parameters have taken different numbers of steps.
+  /// Fills the members from the optimizer's states, and increases the step count of each state by one. Returns false,
+  /// without changing a state, if a parameter has no state or if the step counts of the parameters differ.
   bool take(Optimizer& optimizer, const std::vector<at::Tensor>& parameters) {
     for (const auto& parameter : parameters) {
       auto* state = state_of<ParamState>(optimizer, parameter);
@@ -96,7 +96,8 @@ bool step_adam(Optimizer& optimizer, OptimizerParamGroup& group, const GroupTens
   return true;
 }
 
-/// Takes a step with fused kernels. Returns false, without a change, if they do not support the optimizer or the tensors.
+/// Updates the parameters of a group with fused kernels, which process many tensors at once. Returns false, without a
+/// change, if these kernels do not support the optimizer or the tensors.
 bool step_fused(Optimizer& optimizer, OptimizerParamGroup& group) {
   using namespace torch::optim;
   const auto tensors = tensors_of(group);

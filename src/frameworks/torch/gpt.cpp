@@ -35,7 +35,8 @@ std::optional<torch::ScalarType> token_type(DType dtype) {
   }
 }
 
-/// Converts the token windows of a dataset to tensors: its field 'tokens', or its only field.
+/// Converts the windows (sequences of tokens) of a dataset to tensors. They are the values of the field 'tokens', or of
+/// the only field.
 class Windows {
  public:
   Windows(const Dataset& data, const std::string& name, const TransformerShape& shape, torch::Device device)

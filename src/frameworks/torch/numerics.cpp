@@ -11,7 +11,8 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// Returns the function `name` of a loaded library, or nullptr. The dynamic linker chooses libtorch's BLAS at run time.
+/// Returns the function `name` of a loaded library, or nullptr if no library has it. The function is found at run time,
+/// because the dynamic linker chooses libtorch's BLAS only then.
 template <class Function>
 Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));

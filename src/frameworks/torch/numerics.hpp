@@ -5,7 +5,7 @@
 
 namespace trainrt::frameworks {
 
-/// The arithmetic of models with f32 weights.
+/// The number format in which a model with f32 weights computes.
 enum class Precision {
   fp32,  ///< every operation in IEEE 754 f32
   tf32,  ///< matrix products and convolutions on GPUs may round their inputs to TF32

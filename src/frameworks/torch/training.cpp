@@ -53,8 +53,9 @@ class RunningLoss {
   torch::Tensor values_, sum_, samples_;
 };
 
-/// Takes one step of the optimizer on this rank's batch, which is processed in parts of s.batch_size samples. A rank whose
-/// batch is empty takes part with gradients of zero. Collective.
+/// Takes one step of the optimizer. The gradients of this rank's batch are computed in one backward pass for every
+/// s.batch_size samples, added up, and averaged over the ranks. A rank with an empty batch has gradients of zero.
+/// Collective.
 void train_step(const TrainingSettings& s, const Task& task, const Batch& batch, Gradients& gradients,
                 torch::optim::Optimizer& optimizer, RunningLoss& running) {
   const auto samples = static_cast<std::int64_t>(batch.size());

@@ -18,8 +18,8 @@ class LoadedLibrary {
     std::vector<std::string_view> in_packages;  ///< "xgboost/lib/libxgboost.so"
     std::string_view advice;                    ///< how to install it
   };
-  /// Loads the library. `given`: the value of the key `library`, or "". Throws UsageError that names the paths that
-  /// were tried if the library cannot be loaded.
+  /// Loads the library. `given` is the value of the key `library`, or "". If the library cannot be loaded, throws a
+  /// UsageError that names the paths that were tried.
   LoadedLibrary(const Search& search, const std::string& given);
 
   const std::string& path() const { return path_; }

@@ -73,8 +73,8 @@ std::vector<QueryRun> runs_of(const Dataset& data, const QueryField& queries, co
   return runs;
 }
 
-/// Sorts `runs` by query. If a query has several runs, returns the first run in the dataset that repeats a query, preceded
-/// by an earlier run of this query; otherwise nothing.
+/// Sorts `runs` by query. Returns nothing if each query has one run. Otherwise returns two runs of the same query, of which
+/// the second is the first one in the dataset that repeats a query.
 std::optional<std::pair<QueryRun, QueryRun>> repeated(std::vector<QueryRun>& runs) {
   std::ranges::sort(
       runs, [](const QueryRun& a, const QueryRun& b) { return std::pair(a.query, a.first) < std::pair(b.query, b.first); });
@@ -97,8 +97,8 @@ void append(std::string_view bytes, std::vector<T>& values) {
   std::memcpy(values.data() + before, bytes.data(), bytes.size());
 }
 
-/// Returns whether no rank has two runs of a query, and no two ranks have overlapping ranges of queries. True for sorted
-/// data. The ranks need to gather the queries only if the result is false. Collective.
+/// Returns whether no rank has two runs of a query, and the ranges of query numbers of the ranks do not overlap. This is
+/// true for sorted data; only if it is false do the ranks need to gather their queries. Collective.
 bool have_separate_queries(Context& ctx, const std::vector<QueryRun>& sorted, bool has_repeated) {
   Bounds mine{.runs = sorted.size(), .has_repeated = has_repeated};
   if (!sorted.empty()) mine.min = sorted.front().query, mine.max = sorted.back().query;

@@ -19,8 +19,8 @@ TensorView RowLists::of(std::size_t row) const {
   return {static_cast<std::byte*>(all_.data) + offset, all_.dtype, {length}};
 }
 
-/// Reads samples at several positions of the dataset, since a file may be sorted by the lengths of the lists. Limits the
-/// result to a few thousand samples, because larger blocks of short lists are not faster.
+/// Estimates from samples at several positions of the dataset, since a file may be sorted by the lengths of the lists.
+/// Limits the result to a few thousand samples, because larger blocks of short lists are not faster.
 std::size_t rows_of_lists(const Dataset& data, const SampleRange& part, const std::string& field, std::size_t bytes,
                           std::size_t value_bytes) {
   constexpr std::uint64_t positions = 4;

@@ -153,7 +153,7 @@ void TableRows::fill_dense(const Batch& batch) {
   const auto& first = layout_.features.front();
   if (layout_.features.size() > 1 && layout_.features.back().field == first.field && layout_.dtype == DType::f32 &&
       !first.is_categorical) {
-    const auto values = batch.field(first.field);  // the only field of the features
+    const auto values = batch.field(first.field);  // contains all features, so its memory may be used without a copy
     if (values.dtype == DType::f32 && values.shape.size() > 1 &&
         static_cast<std::size_t>(element_count(values.shape)) == batch.size() * layout_.features.size()) {
       block_.values = values.data;

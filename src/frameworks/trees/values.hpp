@@ -6,8 +6,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Calls use(const T*) with the elements of a tensor in their type T. Returns false for other types: floating-point types
-/// of fewer than 32 bits.
+/// Calls use(const T*) with the elements of a tensor, where T is their type, and returns true. Returns false without a
+/// call for floating-point types of fewer than 32 bits, which have no type in C++.
 template <class Use>
 bool with_values(const TensorView& view, const Use& use) {
   switch (view.dtype) {

@@ -24,7 +24,7 @@ namespace program {
 /// Options with which Child starts a process.
 struct ChildPlan {
   SpawnOptions start;                   ///< program, environment, input and inherited files; Child sets the rest
-  int stop_signal = 0;                  ///< keeps its default action in the child; the other stop signals are ignored
+  int stop_signal = 0;                  ///< signal that stop() sends; the child starts with the other stop signals ignored
   std::optional<OutputTargets> output;  ///< targets of the child's output; empty: the child inherits our output streams
   std::string title;                    ///< title of this start in the log: "attempt 3, rank 1 on n2"
 };
@@ -60,8 +60,8 @@ class Child {
   /// Sends the stop signal to the processes that first_to_catch() returns, or to the group if no process catches the
   /// signal.
   void stop() const;
-  /// Sends the stop signal to the group, unless a process of the group catches the signal. Call this function after the
-  /// stop signal has ended the first process.
+  /// Sends the stop signal to the remaining processes of the group. Does nothing if one of them catches the signal, since
+  /// stop() has then signalled each process that must get it. Call after the stop signal has ended the first process.
   void stop_rest() const;
   /// Returns a text that lists the running processes of the group, and the client if it runs: "123 (sleep 300), 124 (sh -c
   /// ...)". Precondition: the first process has ended.

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Words that show that code may use the client: the client's name, and functions that import modules or start programs
-/// by names that this search does not know.
+/// Words in Python code that show that the code may use the client: the client's name, and functions that can import any
+/// module or start any program, so that this search cannot follow them.
 constexpr std::array<std::string_view, 12> words_of_users = {"trainrt",  "sys.path",       "importlib",  "__import__",
                                                              "runpy",    "exec(",          "subprocess", "os.exec",
                                                              "os.spawn", "os.posix_spawn", "os.system",  "os.popen"};
@@ -42,7 +42,7 @@ std::vector<std::string> names_in(std::string_view line) {
   return names;
 }
 
-/// Returns whether the code calls Python's function eval(). A method of that name, as of PyTorch's modules, does not count.
+/// Returns whether the code calls Python's function eval(). Methods of this name, as of PyTorch's modules, do not count.
 bool calls_eval(std::string_view text) {
   constexpr std::string_view call = "eval(";
   for (auto at = text.find(call); at != std::string_view::npos; at = text.find(call, at + 1))
@@ -55,7 +55,7 @@ class CodeSearch {
  public:
   explicit CodeSearch(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
 
-  /// Each of these functions returns whether the code may use the client.
+  /// Returns whether the code `text`, or a module that it imports, may use the client.
   bool in_text(const std::string& text) {
     const auto is_in_text = [&](std::string_view word) { return text.find(word) != std::string::npos; };
     if (std::ranges::any_of(words_of_users, is_in_text) || calls_eval(text)) return true;
@@ -111,12 +111,13 @@ class CodeSearch {
   std::set<std::string> modules_;
 };
 
-/// Returns the path of a file or folder of a process with the working directory `folder`.
+/// Returns the path under which this process can open `path` of another process, which has the working directory `folder`
+/// and the root directory `root`.
 fs::path resolved(const std::string& path, const std::string& folder, const std::string& root) {
   return path.starts_with('/') ? fs::path(root + path) : fs::path(folder) / path;
 }
 
-/// Returns the folders of PYTHONPATH. An empty part is the working directory, as in Python.
+/// Returns the folders in `python_path`, a value of PYTHONPATH. An empty entry means the working directory, as in Python.
 std::vector<fs::path> split_path(std::string_view python_path, const std::string& folder, const std::string& root) {
   std::vector<fs::path> folders;
   if (python_path.empty()) return folders;

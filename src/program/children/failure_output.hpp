@@ -22,9 +22,8 @@ FailureOutput failure_output(std::string_view output);
 /// The text omits the exception if a signal killed the program. Pure function.
 std::string exit_in_words(const ExitStatus& status, const FailureOutput& output);
 
-/// Returns whether another start of a program would end in the same way: its exception is a missing module, another failed
-/// import or an error in its syntax, or its exit code means that a command was not found or cannot be executed. Pure
-/// function.
+/// Returns whether a failed program would fail again after a restart. True for the exceptions of a failed import and of a
+/// syntax error, and for the exit codes of a command that was not found or cannot be executed. Pure function.
 bool is_permanent(const ExitStatus& status, std::string_view exception);
 
 /// Returns the mistake that an exception shows ("KeyError: 'x'"), if its type is one that Python raises for errors in the

@@ -15,7 +15,7 @@ struct MemoryKillSigns {
   std::uint64_t limit_bytes = 0;  ///< memory limit of the program's cgroup, or memory of the node
 };
 
-/// Returns the part of the kernel's out-of-memory killer in an unsuccessful exit, as a phrase for messages: "by the
+/// Returns a phrase for error messages if the kernel's out-of-memory killer may have caused an unsuccessful exit: "by the
 /// kernel's out-of-memory killer ...". Returns "" if the killer killed no process while the program ran.
 ///
 /// If the number of kills in the program's cgroup is unknown, the function uses the number of kills on the node, which

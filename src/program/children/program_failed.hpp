@@ -23,7 +23,7 @@ class ProgramFailed : public Error {
   bool is_permanent = false;
   /// The mistake that the program that failed first has reported; no kind if the failure may be temporary.
   Mistake mistake = {};
-  /// The error message. It omits the last lines of output if rank 0's program printed the same lines.
+  /// The error message, without the last lines of output if rank 0's program printed the same lines.
   std::string brief = {};
 };
 

@@ -18,11 +18,11 @@ namespace trainrt::program {
 
 namespace {
 
-/// Values of one rank that all ranks need. All ranks gather them.
+/// The values of one rank that all other ranks need; gather_facts() exchanges them between the ranks.
 struct RankFacts {
   int node = 0;
   std::string cpus;
-  std::string launcher_cpus;  // affinity_of_launcher()
+  std::string launcher_cpus;  ///< CPUs to which the launcher has bound the rank, see affinity_of_launcher()
   std::vector<int> ports;     ///< one port for each framework
   std::vector<std::string> nonces;
   std::vector<std::string> gpus;

@@ -62,7 +62,7 @@ std::optional<ProgressNumbers> ProgressWatch::numbers_in(const std::string& line
   return pattern_.find(line);
 } catch (const UsageError& error) {
   if (!std::exchange(warned_, true))
-    log::warning(fmt::format("program.progress: {}; such lines are skipped", error.what()));
+    log::warning(fmt::format("program.progress: {}; this line and later lines like it are skipped", error.what()));
   return std::nullopt;
 } catch (const Error& error) {
   give_up(error.what());
@@ -73,7 +73,7 @@ void ProgressWatch::give_up(std::string_view why) {
   given_up_ = true;
   log::warning(
       fmt::format("program.progress is too slow for the program's output ({}); "
-                  "progress is not read any more. The usual cause is an expression with many .*",
+                  "no more progress is read. The usual cause is an expression with many .*",
                   why));
 }
 

@@ -6,8 +6,8 @@
 
 namespace trainrt::program {
 
-/// Stops all processes of a program with SIGSTOP. A stopped program cannot notice the end of the program of another
-/// rank.
+/// Stops all processes of a program with SIGSTOP, so that their stacks remain as they are: a running program would notice
+/// when the program of another rank ends, and leave the call in which it hangs.
 void freeze(const Child& program);
 
 /// Makes the Python processes of a program print the stacks of all their threads, and ends them. The processes may be

@@ -10,8 +10,8 @@
 
 namespace trainrt::program {
 
-// These functions return a field of a message. Each function throws a UsageError that names the field if the field has
-// another type, or if the field is missing and has no default.
+// text_field(), flag_field(), number_field() and field() return the field `name` of the message `body`. They throw a
+// UsageError that names the field if the field has another type, or if the field is missing and has no default.
 std::string text_field(const Json& body, const char* name);
 std::string text_field(const Json& body, const char* name,
                        std::string default_value);    ///< `default_value` if the field is missing

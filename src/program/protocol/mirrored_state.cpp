@@ -47,7 +47,7 @@ struct Take {
     into = from.get<std::string>();
   }
   [[noreturn]] void refuse(const char* wanted) const {
-    throw UsageError(fmt::format("train.program: the value '{}' must remain {}", name, wanted));
+    throw UsageError(fmt::format("train.program: the value '{}' of the State must be {}: its type is fixed", name, wanted));
   }
 };
 
@@ -58,7 +58,7 @@ std::set<std::string> sums_of(const Json& body) {
   const auto& values = field(body, "values", Json::value_t::object);
   for (const auto& name : field(body, "sums", Json::value_t::array)) {
     if (!name.is_string() || !values.contains(name.get<std::string>()))
-      throw UsageError("train.program: \"sums\" must be a list of names of the message's values");
+      throw UsageError("train.program: \"sums\" contains " + name.dump() + ", but may only contain names of \"values\"");
     names.insert(name.get<std::string>());
   }
   return names;
@@ -117,7 +117,7 @@ void MirroredState::add_value(const std::string& name, const Json& value, bool i
     entry.value = std::string();
   else
     throw UsageError(fmt::format("train.program: the value '{}' must be a number, bool or string", name));
-  std::visit(Take{value, name}, entry.value);  // the program's value stays if the checkpoint has no such value
+  std::visit(Take{value, name}, entry.value);  // the State keeps this value if the checkpoint has no value `name`
   auto& declared = std::visit([&](auto& held) -> ValueEntry& { return state_.value(name, held); }, entry.value);
   if (is_part_of_sum) declared.part_of_sum();
 }
@@ -147,7 +147,8 @@ void MirroredState::take_values(const Json& values) {
         fmt::format("train.program: the program sent {} values, but its State has {}", values.size(), values_.size()));
   for (auto& [name, value] : values_) {
     const auto found = values.find(name);
-    if (found == values.end()) throw UsageError(fmt::format("train.program: the value '{}' is missing", name));
+    if (found == values.end())
+      throw UsageError(fmt::format("train.program: the program sent its State without the value '{}'", name));
     std::visit(Take{*found, name}, value);
   }
 }

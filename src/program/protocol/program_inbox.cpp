@@ -47,7 +47,7 @@ void ProgramInbox::take(Message message) {
   } else if (message.op == "imported") {
     return;
   } else if (handlers_.is_collective(message.op)) {
-    if (!call_) call_ = std::move(message);  // a call after a stored call arrives only at the exit, and needs no answer
+    if (!call_) call_ = std::move(message);  // only a program that has exited sends a second call; it needs no answer
   } else {
     handlers_.answer(message);
   }
@@ -61,10 +61,10 @@ bool ProgramInbox::has_exited() {
   return true;
 }
 
-/// Sets `failure_` if the program has exited without success. The exit code is the exit code of train.program's
-/// command, which may be a script or pipeline that contains the program.
+/// Sets `failure_` if the program has exited without success. The exit code alone does not show this: it belongs to the
+/// command of train.program, and the command may be a script or pipeline that contains the program.
 void ProgramInbox::check_exit() {
-  if (!has_exited() || !failure_.text.empty()) return;  // set earlier by a message 'failed'
+  if (!has_exited() || !failure_.text.empty()) return;  // a message 'failed' has set `failure_` before
   const auto& status = *child_.exit_status();
   if (is_done_ && child_.ended_by_stop_signal()) return;
   const double exited_at_s = monotonic_seconds() - child_.exit_age_s();

@@ -64,9 +64,9 @@ bool ProgramProtocol::align() {
   }
 }
 
-/// After a failure before the first step or report: waits until no rank's program is computing, at most 2 s. The other
-/// programs often fail with the same error. If all fail, the runtime can conclude that a restart would fail, too.
-/// Collective.
+/// Waits at most 2 s until no rank's program is computing, if a program has failed before the first step or report. The
+/// other programs then often fail with the same error; if all fail, the runtime can conclude that a restart would fail,
+/// too. Collective.
 void ProgramProtocol::await_other_failures() {
   constexpr double poll_s = 0.1;
   constexpr int max_polls = 20;
@@ -104,7 +104,8 @@ Json ProgramProtocol::request_values() {
   awaits_state_ = false;
   const auto message = inbox_.take_call();
   if (message.op != "state")
-    throw UsageError(fmt::format("train.program: the program was asked for its state, but sent '{}'", message.op));
+    throw UsageError(fmt::format(
+        "train.program: after {{\"save\": true}} the program must send the message 'state', but sent '{}'", message.op));
   return field(message.body, "values", Json::value_t::object);
 }
 

@@ -78,8 +78,8 @@ Json ProgramRequests::reply(const Message& message) {
       fmt::format("train.program: the program sent an unknown message '{}'; messages are: {}", message.op, names));
 }
 
-/// Ends the run that the program has opened. If the config stages files, the files are removed at the end of the run.
-/// The run then stays open until the program exits (ProtocolOptions::may_close).
+/// Saves the State, and closes the run that the program has opened. Without ProtocolOptions::may_close, the run stays open
+/// until the program exits: the end of the run would remove the files of program.stage, which the program still uses.
 Json ProgramRequests::close_run() {
   if (state_.has_state()) ctx_.save();
   is_closed_ = options_.may_close;

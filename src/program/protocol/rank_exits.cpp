@@ -88,7 +88,7 @@ void add_cause(RankExit& mine, const Child& child) {
   const bool is_explained = !output.exception.empty() || !output.lines.empty();
   mine.cause = output.exception.empty() ? fmt::format("{}: {:x}", mine.status.in_words(), stable_hash(output.lines))
                                         : output.exception;
-  if (mine.status.signal != 0 || !is_explained) mine.cause.clear();  // another start may end in another way
+  if (mine.status.signal != 0 || !is_explained) mine.cause.clear();  // unknown cause: a restart may succeed
   mine.is_permanent = is_permanent(mine.status, output.exception);
 }
 

@@ -10,7 +10,7 @@ namespace trainrt::program {
 /// A run that a program requests with the message 'open_run'.
 struct RunRequest {
   std::map<std::string, std::string> settings;  ///< config keys and their values as text: "checkpoint.num_to_keep" -> "3"
-  std::map<std::string, std::string> defaults;  ///< as `settings`, for keys that are not set elsewhere
+  std::map<std::string, std::string> defaults;  ///< like `settings`; used for keys that no config and no option sets
   int number = 1;                               ///< number of the request, from 1 after the start of the program
 };
 

@@ -20,7 +20,7 @@ class StateService {
       : ctx_(ctx), request_values_(std::move(request_values)) {}
 
   Json restore(const Message& message);
-  /// Takes the values of the State from a message that has them. Does nothing for other messages.
+  /// Stores the values that `message` contains in the State. Does nothing if the message contains no values.
   void take_values(const Message& message);
   Json report(const Message& message);
   Json load(const Message& message);
@@ -29,10 +29,10 @@ class StateService {
   bool has_state() { return state_ && !state_->state().empty(); }
   /// Returns whether the State has changed since the last checkpoint, and whether a checkpoint is being written.
   Json unsaved();
-  /// Takes the final values of the State from a message 'done' that has them. The program has also updated its shared
-  /// memory. Later saves do not ask the program for its State, since it exits.
+  /// Stores the values that a message 'done' contains in the State, as its final values; the shared memory already has the
+  /// final tensors. Later saves do not ask the program for its State, since the program exits.
   void take_final(const Message& done);
-  bool is_final() const { return is_final_; }  ///< take_final() has taken values
+  bool is_final() const { return is_final_; }  ///< take_final() has stored final values
 
  private:
   Context& ctx_;

@@ -23,7 +23,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double max_silent_with_client_s = 600;
-constexpr double max_silent_other_s = 1;  // limit for programs that cannot use the Python client
+constexpr double max_silent_other_s = 1;  // for programs that cannot use the Python client, and need not send a message
 
 class RunWait {
  public:
@@ -47,7 +47,7 @@ class RunWait {
       if (census[late] > 0) refuse_late(is_missing());
       if (census[idle] > 0 && census[idle] + census[exited] == size) refuse_idle();
       if (census[requests] == 0 && census[stops] + census[needs_run] > 0 && !options_.is_between_runs) return {};
-      if (census[exited] > 0 && census[uses_run] > 0) return {};  // the mismatch is reported by the run
+      if (census[exited] > 0 && census[uses_run] > 0) return {};  // the run of the config reports this mistake
     }
   }
 
@@ -89,8 +89,8 @@ class RunWait {
     return census;
   }
 
-  /// Returns how long the program may send no message before it gets the run of the config. Python programs that may use
-  /// the client get more time, since imports may take long before the first message.
+  /// Returns the maximum wait for a message of the program; after this time, the program gets the run of the config. For
+  /// Python programs that may use the client, the wait is longer, since their imports may take long.
   double max_silent_s() {
     if (program_.uses_client()) return max_silent_with_client_s;
     if (!may_use_client_) search_code();

@@ -12,8 +12,8 @@ namespace trainrt::program {
 struct AwaitedRun {
   enum class Kind {
     requested,  ///< the programs of all ranks request the run `request`
-    of_config,  ///< the programs get the run of the config: they made another call, printed much, were silent long, or
-                ///< exited
+    of_config,  ///< the programs get the run of the config: they made a call other than fit(), printed more than 1 MiB,
+                ///< sent no message for too long, or exited
     failed,     ///< a program failed before all programs had requested a run; the run of the config records it
     ended,      ///< the programs of all ranks exited with success after a run that they had requested
     stopped,    ///< a rank was asked to stop

@@ -50,13 +50,13 @@ class ProgramRun {
       child().ends_within(exit_limit_s);  // the program may still print a message
       throw;
     } catch (...) {
-      stop_program();  // not an Error: the run stops
+      stop_program();  // only a stop of the run throws an exception that is not a std::exception
       throw;
     }
   }
 
  private:
-  /// States of a rank's program before the programs of all ranks have sent their first messages.
+  /// States of one rank's program while the runtime waits for the first messages of the programs of all ranks.
   enum State : std::size_t { running, connected, exited, failed, states };
   static constexpr std::size_t idle = states;           // number of idle programs
   static constexpr std::size_t seen = states + 1;       // 1 if rank 0 found progress
@@ -98,7 +98,7 @@ class ProgramRun {
     if (program_.first) return connected;
     const auto& status = child().exit_status();
     if (!status) return running;
-    program_.first = program_.receive(0);  // a message that it sent before it exited
+    program_.first = program_.receive(0);  // a message that the program sent before it exited
     if (program_.first) return connected;
     return status->is_good() ? exited : failed;
   }
@@ -138,7 +138,7 @@ class ProgramRun {
     await_stop(signal_delay_s);
     auto exits = gather_rank_exits(ctx_.communicator(), child());
     int first = first_failed(exits);
-    // the other programs may fail in the same way, but import more slowly
+    // waits up to 3 s for the other programs, which may fail later in the same way, for example if their imports are slow
     const bool is_kill = first >= 0 && exits[static_cast<std::size_t>(first)].status.is_kill();
     const bool is_permanent = first >= 0 && exits[static_cast<std::size_t>(first)].is_permanent;
     for (double left_s = is_permanent ? 3 : 1; left_s > 0 && !is_kill && !all_failed(exits); left_s -= poll_s) {

@@ -54,7 +54,7 @@ Admission admission_by_task(std::string_view received, std::string_view secret) 
   if (number_at(received, 0) != xgboost_magic_number) return Admission::refused;
   if (received.size() < 3 * number_bytes) return Admission::pending;
   const bool is_json = received.substr(2 * number_bytes).starts_with("{\"");
-  const auto length_at = is_json ? number_bytes : 3 * number_bytes;  // rabit sends two more numbers first
+  const auto length_at = is_json ? number_bytes : 3 * number_bytes;  // in rabit, two numbers precede the length
   if (received.size() < length_at + number_bytes) return Admission::pending;
   const auto length = number_at(received, length_at);
   if (length < 0 || static_cast<std::size_t>(length) > max_task_bytes) return Admission::refused;

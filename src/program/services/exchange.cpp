@@ -117,7 +117,9 @@ void ExchangeServer::end_round_if_it_is_over(int number) {
 }
 
 std::vector<std::string> exchange(const ExchangeAddress& server, int round, const std::string& mine, double limit_s) {
-  if (mine.size() > ExchangeServer::max_bytes) throw Error("a text to exchange is larger than 16 MiB");
+  if (mine.size() > ExchangeServer::max_bytes)
+    throw Error(fmt::format("a rank cannot exchange a text of {} bytes; the maximum is {}", mine.size(),
+                            ExchangeServer::max_bytes));
   const auto peer = connect_to(server.address, server.port, server.end, message_limit_s);
   if (!peer.write(bytes_of(header_of(server, Purpose::enter, round, mine.size())) + mine, message_limit_s))
     throw Error("rank 0 does not accept the connection");

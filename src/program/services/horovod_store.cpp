@@ -17,7 +17,8 @@ namespace http = boost::beast::http;
 
 constexpr double request_limit_s = 3;  // time limit of a request, as in Horovod's own server
 
-/// Returns the number of ranks for each scope with known ranks.
+/// Returns the number of ranks in each of Horovod's scopes. A scope is a group of ranks: all ranks, the ranks of one node,
+/// or the ranks with the same local rank on all nodes.
 std::map<std::string, std::size_t> known_scopes(const Rendezvous& rendezvous) {
   std::map<std::string, std::size_t> ranks;
   std::map<int, int> local_sizes;

@@ -57,8 +57,8 @@ class HorovodStore : public Service {
 /// `:PORT/SCOPE/KEY` to this value, and then requests the path `/SECRET:PORT/SCOPE/KEY` from the store. Pure function.
 std::string horovod_rendezvous_address(const Rendezvous& rendezvous, int port);
 
-/// Returns the host name of the node `node` for HOROVOD_HOSTNAME. Horovod takes ranks with equal host names as ranks of
-/// one node.
+/// Returns a host name of the node number `node`, for HOROVOD_HOSTNAME. Horovod concludes from equal host names that
+/// ranks are on one node.
 std::string horovod_host_name(int node);
 
 }  // namespace trainrt::program

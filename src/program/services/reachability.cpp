@@ -77,7 +77,7 @@ class AddressProbe {
   std::string from_;
 };
 
-/// Waits at most `limit_s` for events of all open probes, and advances the probes that have one. Returns false if no
+/// Waits at most `limit_s` for an event of any open probe, and advances each probe that has an event. Returns false if no
 /// probe is open or the time is up.
 bool advance_all(std::vector<AddressProbe>& probes, double limit_s) {
   std::vector<pollfd> waited;

@@ -16,8 +16,7 @@ class Service {
   /// Returns the file descriptor of the socket that the program inherits, or -1 if there is no such socket. The service
   /// owns the socket.
   virtual int inherited() const { return -1; }
-  /// The caller calls this function after the program has started and inherited the socket. `group`: process group of
-  /// the program.
+  /// Must be called after the program has started and inherited the socket. `group`: process group of the program.
   virtual void program_has_started(pid_t group) { static_cast<void>(group); }
 };
 

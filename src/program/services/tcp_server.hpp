@@ -32,11 +32,11 @@ std::size_t max_pending_for(int ranks);
 /// Defines which callers a TcpServer admits, and how it serves them. The server's thread calls the functions. If a
 /// function throws, the server closes the connection of the caller and continues.
 struct CallerPolicy {
-  /// Returns whether the server accepts connections from this address.
+  /// Returns whether the server accepts connections from `address`.
   std::function<bool(const std::string& address)> is_of_this_run;
   /// Returns `granted` if `received` contains the secret. `received` contains all bytes that the caller has sent so
-  /// far; the previous call got its first `examined` bytes. The function may write a few bytes that reveal nothing to
-  /// `caller`, but must not read from `caller`.
+  /// far; an earlier call has examined the first `examined` of them. The function may send `caller` a few bytes that
+  /// reveal no secret, but must not read from `caller`.
   std::function<Admission(const Peer& caller, std::string_view received, std::size_t examined)> admit;
   /// Serves an admitted caller, and may keep the connection. The first bytes that can be read from `caller` are the
   /// bytes that were examined for admission.

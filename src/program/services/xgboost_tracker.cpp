@@ -37,7 +37,8 @@ std::int32_t read_number(const Peer& peer, double limit_s = message_limit_s) {
 }
 
 std::string read_bytes(const Peer& peer, std::int32_t count) {
-  if (count < 0 || count > max_text_bytes) throw Error("the message is not that of an XGBoost worker");
+  if (count < 0 || count > max_text_bytes)
+    throw Error(fmt::format("a caller of the XGBoost tracker sent a text of invalid length: {}", count));
   std::string text(static_cast<std::size_t>(count), '\0');
   if (!peer.read(text, message_limit_s)) throw Error("an XGBoost worker has disconnected");
   return text;
@@ -58,7 +59,8 @@ void write_to(const Peer& peer, const std::string& bytes) {
 }
 
 TrackerJson json_from(const std::string& text) {
-  if (is_nested_deeper(text, max_json_depth)) throw Error("the message is not that of an XGBoost worker");
+  if (is_nested_deeper(text, max_json_depth))
+    throw Error(fmt::format("a caller of the XGBoost tracker sent JSON with more than {} levels", max_json_depth));
   return TrackerJson::parse(text);
 }
 
@@ -112,7 +114,7 @@ Admission XgboostTracker::admission(const Peer& peer, std::string_view received,
 
 int XgboostTracker::rank_of_task(const std::string& task) const {
   const auto rank = parse_integer(rank_in_task(task, rendezvous_.printed_secret).value_or(""));
-  if (!rank || *rank < 0 || *rank >= rendezvous_.size) throw Error("the task id is not that of an XGBoost worker");
+  if (!rank || *rank < 0 || *rank >= rendezvous_.size) throw Error("an XGBoost worker sent an invalid task id");
   return static_cast<int>(*rank);
 }
 

@@ -98,7 +98,7 @@ def cluster_resources() -> dict[str, float]:
 
 
 def available_resources() -> dict[str, float]:
-    """Returns the same as cluster_resources(): nothing is reserved between two runs.
+    """Returns the same as cluster_resources(), since trainrt reserves no resources between two runs.
 
     Examples
     --------

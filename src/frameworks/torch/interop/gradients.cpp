@@ -35,7 +35,7 @@ class AfterAccumulation : public autograd::FunctionPostHook {
 /// How a gradient is transferred to the bucket in which it is reduced.
 enum class Transport {
   views,        ///< each gradient is a view of a bucket
-  copies,       ///< the buckets have another type on the same device; each gradient is copied as soon as it is complete
+  copies,       ///< the buckets are on the same device in bf16; each gradient is copied as soon as it is complete
   host_copies,  ///< the buckets are in host memory; gradients are copied when all of them are complete
   no_buckets,   ///< one rank on a GPU: nothing is reduced
 };
@@ -45,7 +45,7 @@ struct Slot {
   std::string name;
   at::Tensor parameter, view;
   decltype(autograd::impl::grad_accumulator(
-      {})) node;  // shared; owned here, because the parameter only points to it weakly
+      {})) node;  // accumulates the gradient; owned here, because the parameter has only a weak pointer to the node
   std::uintptr_t hook = 0;
   bool is_complete = false;  // the step's last backward pass has added to the gradient
   bool is_copied = false;    // the gradient was copied to the bucket

@@ -19,8 +19,8 @@ std::uint64_t mixed(std::uint64_t bits) {
   return bits ^ (bits >> 31);
 }
 
-/// Returns a seed that differs from `given` and from those of neighbouring rounds, since LightGBM ignores an unchanged
-/// seed.
+/// Returns the seed of a round for the parameter `name`. It differs from `given` and from the seeds of neighbouring
+/// rounds, since LightGBM ignores a seed that has not changed.
 std::int32_t seed_of_round(std::string_view name, std::int32_t given, int round) {
   auto bits = mixed(static_cast<std::uint32_t>(given));
   for (const auto letter : name) bits = mixed(bits ^ static_cast<unsigned char>(letter));
@@ -71,9 +71,9 @@ std::vector<std::string> LightgbmParameters::parameters_of_round(int round) cons
     auto seed_round = round;
     if (name == "bagging_seed") {
       const auto every = static_cast<int>(number("bagging_freq", 1));
-      seed_round = round / every * every;  // rounds that share a sample must draw the same one
+      seed_round = round / every * every;  // LightGBM uses one sample of rows for `every` rounds
       const auto* fraction = find("bagging_fraction");
-      // LightGBM draws a new sample only if a parameter has changed.
+      // LightGBM draws a new sample only if a parameter has changed, so this first call sets a different fraction.
       texts.push_back(fmt::format("bagging_fraction={}", 0.9 * number("bagging_fraction", 1)));
       text += fmt::format("bagging_fraction={} ", fraction == nullptr ? "1" : *fraction);
     }

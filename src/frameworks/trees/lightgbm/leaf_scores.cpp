@@ -15,7 +15,7 @@ LeafScores::LeafScores(const LightgbmLibrary& library, LightgbmPrediction predic
 }
 
 void LeafScores::add(const RowBlock& block, std::span<double> scores) {
-  constexpr int rounds_at_once = 16;  // the leaf indices of all rounds may need more memory than the rows
+  constexpr int rounds_at_once = 16;  // limits memory: the leaf indices of all rounds may need more than the rows
   for (int first = 0; first < rounds_; first += rounds_at_once) {
     prediction_.first_round = first;
     prediction_.rounds = std::min(rounds_at_once, rounds_ - first);

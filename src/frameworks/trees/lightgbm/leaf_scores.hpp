@@ -23,8 +23,8 @@ class LeafScores {
   LightgbmPrediction prediction_;
   const int rounds_;
   const std::size_t trees_per_round_;
-  std::vector<std::vector<double>> values_;  ///< by tree: the values of its first leaves, as far as they were needed
-  std::vector<double> leaves_;               ///< leaf indices, rows x trees of some rounds
+  std::vector<std::vector<double>> values_;  ///< by tree: cached values of its leaves, up to the last leaf used so far
+  std::vector<double> leaves_;               ///< leaf indices of a block: rows x trees of at most 16 rounds
 };
 
 }  // namespace trainrt::frameworks::trees

@@ -128,8 +128,8 @@ class LightgbmBooster final : public Booster {
   LightgbmNetwork network_;
   const TableLayout layout_;
   const LightgbmParameters parameters_;
-  /// The checkpoint's model, until start() has loaded it; "" if that model has no rounds. A loaded model sets LightGBM's
-  /// initial scores. If these are set, even to zeros, LightGBM does not start with the average of the labels.
+  /// The checkpoint's model, until start() has loaded it; "" if that model has no rounds. Such a model must not be loaded:
+  /// it would set the initial scores to zeros, and LightGBM starts from the average of the labels only if none are set.
   std::string model_;
   const int rounds_;  ///< number of rounds of the checkpoint's model
   LightgbmHandle before_;

@@ -9,7 +9,7 @@ namespace trainrt::frameworks::trees {
 void print_lightgbm_log(const char* text) {
   thread_local std::string line;
   thread_local std::set<std::string> printed;
-  constexpr std::size_t max_lines = 1000;  // in `printed`
+  constexpr std::size_t max_lines = 1000;  // maximum size of `printed`
   line += text;
   if (!line.ends_with('\n')) return;
   if (printed.size() < max_lines && printed.insert(line).second) std::fputs(line.c_str(), stdout);

@@ -41,8 +41,8 @@ std::vector<std::string> metric_names_of(const LightgbmLibrary& library, Lightgb
   return names;
 }
 
-/// Returns the predictions of class 0 for this rank's rows of a dataset, in the order of the raw scores. `at` is the index
-/// of the dataset in the booster.
+/// Returns the predictions of class 0 for this rank's rows of a dataset. They sort the rows like the raw scores, and only
+/// this order determines auc and average_precision. `at` is the index of the dataset in the booster.
 std::vector<double> scores_of_set(const LightgbmLibrary& library, LightgbmLibrary::Handle booster, int at,
                                   std::size_t rows) {
   std::int64_t count = 0;

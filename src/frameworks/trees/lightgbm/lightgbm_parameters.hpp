@@ -34,7 +34,8 @@ class LightgbmParameters {
   /// only on the seeds and the round. The result is empty if no random numbers are used, or if there is a
   /// stateful_parameter().
   std::vector<std::string> parameters_of_round(int round) const;
-  /// Returns the parameters that restore the seeds of [loop]; "" if parameters_of_round() is always empty.
+  /// Returns the parameters that restore the seeds of [loop] before the model is saved, since a saved model contains its
+  /// parameters; "" if parameters_of_round() is always empty.
   std::string given_seeds() const;
   bool is_deterministic() const { return is_true("deterministic"); }
   bool bundles() const { return is_true("enable_bundle"); }  ///< whether LightGBM combines features that exclude each other

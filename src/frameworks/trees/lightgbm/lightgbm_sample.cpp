@@ -27,8 +27,8 @@ std::vector<std::int32_t> sampled_rows(const LightgbmRun& run, std::int32_t rows
 /// Fills a LightgbmSample row by row.
 class SampleFill {
  public:
-  /// `with_rows`: whether features are bundled. Otherwise LightGBM ignores the row of a value, and all columns share one
-  /// list.
+  /// `with_rows`: whether to store the row of each value, which LightGBM uses only to bundle features. Without it, all
+  /// columns share one list of arbitrary rows.
   SampleFill(LightgbmSample& sample, const TableLayout& layout, bool with_rows) : sample_(sample), with_rows_(with_rows) {
     const auto width = static_cast<std::size_t>(layout.columns), count = static_cast<std::size_t>(sample.rows);
     sample_.counts.assign(width, 0);

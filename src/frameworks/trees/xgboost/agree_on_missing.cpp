@@ -27,8 +27,8 @@ WeightlessRow first_row(TableRows& rows) {
   return row;
 }
 
-/// Returns a row of the lowest rank that has rows. Because its values occur in the data, the row adds no bin.
-/// Collective.
+/// Returns, on all ranks, the first row of the lowest rank that has rows. The values of this row occur in the data, so
+/// adding the row creates no new bin. Collective.
 WeightlessRow row_of_others(Context& ctx, TableRows& rows) {
   auto& communicator = ctx.communicator();
   const auto mine = rows.size() > 0 ? std::int64_t{ctx.world_rank()} : std::numeric_limits<std::int64_t>::max();

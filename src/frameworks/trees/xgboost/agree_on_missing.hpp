@@ -22,9 +22,10 @@ struct MissingAgreement {
 
 /// Ensures that either all ranks have missing values or no rank has, by adding weightless rows.
 ///
-/// Before XGBoost 3, the method hist needs this. A rank with missing values sums the gradients of the root node over
-/// all ranks. A rank without missing values takes them from the histogram (QuantileHistMaker::Builder::InitRoot). If
-/// both kinds of ranks existed, they would wait for each other forever.
+/// Before XGBoost 3, the method hist needs this, because of the sums of the gradients in the root node. A rank with
+/// missing values computes these sums with a collective of all ranks. A rank without missing values takes the sums from
+/// the histogram, without this collective (QuantileHistMaker::Builder::InitRoot). If both kinds of ranks existed, they
+/// would wait for each other forever.
 ///
 /// `is_dense` is true if this rank's rows have no missing values. It is ignored on a rank without rows, which has added
 /// a missing_row(). Collective.

@@ -59,7 +59,7 @@ XgboostMatrix::~XgboostMatrix() {
   if (handle_ != nullptr) xgboost_.matrix_free(handle_);
 }
 
-/// Sets the groups of the complete matrix, since a group may continue in the next block.
+/// Sets the groups of the complete matrix. They cannot be set for each block, since a group may continue in the next block.
 void XgboostMatrix::set_groups(const RowFeed& feed) {
   const auto& sizes = feed.group_sizes();
   if (sizes.empty()) return;

@@ -18,7 +18,7 @@ RowFeed::RowFeed(const XgboostLibrary& library, TableRows& rows, const std::opti
   rewind();
 }
 
-/// Fills added_, with a label that every objective accepts.
+/// Sets added_ to `row`, with the weight 0 and a label that every objective accepts.
 void RowFeed::make_added(const WeightlessRow& row) {
   static constexpr float label[] = {1}, weight[] = {0};
   static constexpr std::int64_t group[] = {0};
@@ -136,7 +136,7 @@ int RowFeed::next_csr(XgboostLibrary::TakeBatch* take, void* holder) try {
   return 0;
 }
 
-/// Extends starts_ and columns_, which are the same for every block, to `rows` rows.
+/// Extends starts_ and columns_ to at least `rows` rows. They do not depend on the values, so all dense blocks use them.
 void RowFeed::extend_dense_index(std::size_t rows, std::size_t width) {
   if (starts_.empty()) starts_.push_back(0);
   for (auto row = starts_.size(); row <= rows; ++row) {

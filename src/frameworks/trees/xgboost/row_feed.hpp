@@ -62,7 +62,7 @@ class RowFeed {
   const LabelRule labels_;
   FeatureInfo info_;
   XgboostLibrary::Handle proxy_ = nullptr;
-  std::vector<double> added_values_;  // of the added row, as the next members
+  std::vector<double> added_values_;  // memory of the row `added_`, like the next members
   std::vector<float> added_floats_;
   std::vector<double> added_margin_;
   std::vector<std::int32_t> added_columns_;
@@ -78,7 +78,7 @@ class RowFeed {
   std::vector<float> group_weights_;
   std::vector<float> margins_, lower_bounds_, upper_bounds_;
   std::int64_t last_group_ = 0;
-  std::vector<std::int64_t> starts_;  // row starts and columns of a block of dense rows
+  std::vector<std::int64_t> starts_;  // row starts (here) and columns (below) of a block of dense rows
   std::vector<int> columns_;
   std::vector<float> values_;
 };

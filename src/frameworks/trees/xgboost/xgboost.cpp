@@ -75,7 +75,7 @@ class XgboostBooster : public Booster {
     require_known(xgboost_, log_, with_defaults(given, ctx, 1), layout);
     require_margins(given, layout);
     require_bounds(given, layout);
-    log_.hold();  // drops the lines with the rank of each worker
+    log_.hold();  // until release(): XGBoost logs the rank of each worker here, which users do not need
     communicator_.emplace(xgboost_, ctx);
     log_.release();
     parameters_ = with_defaults(given, ctx, cpus_of_rank(ctx));

@@ -38,7 +38,7 @@ std::string message_of(std::string_view text) {
 
 }  // namespace
 
-// Initializes the members in the order of their declaration.
+// The first member is library_, since find() searches it for the functions.
 XgboostLibrary::XgboostLibrary(const std::string& given)
     : library_(search_of_xgboost(), given),
       get_last_error(find<const char*()>("XGBGetLastError")),

@@ -50,8 +50,8 @@ class HostArray:
 
 
 class TorchTensor:
-    """View of a torch tensor on any device. The data is copied by torch and not through NumPy: torch, in FSDP, could not resize the tensor's storage
-    while a NumPy view exists."""
+    """View of a torch tensor on any device. The data is copied by torch and not through NumPy, because FSDP resizes the storage of tensors, which torch
+    refuses while a NumPy view of the tensor exists."""
 
     def __init__(self, torch: Any, tensor: Any, dtype: str) -> None:
         self._torch, self._tensor, self.dtype = torch, tensor.detach(), dtype

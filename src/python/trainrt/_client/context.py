@@ -49,7 +49,7 @@ class Context(Collectives):
         super().__init__(channel)
         self._one_off_memory: SharedMemory | None = None  # memory for a State that was passed to report() or load()
         self._is_open = False  # whether open_run() has opened a run
-        self._compared_steps = 0  # number of steps for which the values were sent
+        self._compared_steps = 0  # number of steps for which the State's values were sent, so that the runtime compares the ranks
 
     def _greet(self) -> None:
         self._take_identity(self._ask("hello", **introduction()))
@@ -133,8 +133,8 @@ class Context(Collectives):
         self._take_step(self._ask("step", **self._first_values()))
 
     def _first_values(self) -> dict[str, Any]:
-        """Returns the values of the State for the first steps, in which the runtime compares them between the ranks. Functions of before_save() could
-        still change the values, so nothing is compared if there are any."""
+        """Returns fields with the values of the State for the first steps, in which the runtime compares the values between the ranks. Returns {} if there
+        are functions of before_save(), since they could still change the values."""
         if self._state is None or self._state._before_save or self._compared_steps == _MAX_COMPARED_STEPS:
             return {}
         self._compared_steps += 1

@@ -1,4 +1,4 @@
-"""Conversation, which sends requests to the runtime and returns the answers. src/program/protocol/conversation.hpp defines the messages."""
+"""Conversation, which sends requests to the runtime and returns the answers. src/program/protocol/README.md describes the messages."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .context import Context
 from .handshake import leave_stops_to_runtime
 
 _context: Context | None = None
-_launch_run_dir = os.environ.get("TRAINRT_RUN_DIR", "")  # a run that opens changes the variable
+_launch_run_dir = os.environ.get("TRAINRT_RUN_DIR", "")  # read at the import, since each run that opens changes the variable
 
 
 def context() -> Context:

@@ -85,6 +85,6 @@ class RayModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def add_ray_modules() -> None:
-    """Adds RayModules to the end of `sys.meta_path`, so that modules with a file come first. Does nothing if it is there."""
+    """Adds RayModules to the end of `sys.meta_path`, so that modules with a file are found first. Does nothing if it was added before."""
     if not any(isinstance(finder, RayModules) for finder in sys.meta_path):
         sys.meta_path.append(RayModules())

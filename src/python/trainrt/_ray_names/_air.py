@@ -1,4 +1,4 @@
-"""Names of ray.air, which Ray itself has moved to ray.train, and of its internal management of resources."""
+"""Names of ray.air: those that Ray itself has moved to ray.train, and those of Ray's internal management of resources."""
 
 _RESOURCES = "Slurm allocates the resources: use ScalingConfig(num_workers=, resources_per_worker=) or options of sbatch."
 _BATCHES = "Batches are dicts of NumPy arrays; iter_batches(batch_format=\"pandas\") gives frames."

@@ -15,7 +15,7 @@ UNSUPPORTED = {"": {
     "put": _VALUES,
     "wait": _VALUES,
     "nodes": "TrainContext.get_world_size(), get_node_rank() and get_local_world_size() describe the ranks; scontrol show job lists the nodes.",
-    "timeline": "`trainrt result RUN_DIR` shows where the time went.",
+    "timeline": "`trainrt result RUN_DIR` shows how much time the run has spent in each activity.",
     "serve": "`trainrt predict` computes predictions of a checkpoint for a dataset.",
     "rllib": "A train function may use any library for reinforcement learning.",
     "workflow": "Use dependent Slurm jobs; jobs/chains has scripts.",

@@ -55,7 +55,7 @@ class Exchange:
         self.close()
 
     def close(self) -> None:
-        """Stops listening. Ranks that are still running cannot send any more."""
+        """Closes the sockets. Ranks that are still running can no longer send requests."""
         self._closed.set()
         for listener in self._listeners:
             try:

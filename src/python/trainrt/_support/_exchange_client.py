@@ -23,7 +23,7 @@ class ScriptUnreachable(RuntimeError):
 
 
 class ExchangeClient:
-    """Requests to the script. All methods raise ScriptUnreachable."""
+    """Sends requests to the script that called fit(). All methods raise ScriptUnreachable if the script does not answer."""
 
     def __init__(self, addresses: list[str], key: bytes) -> None:
         self._addresses, self._key = addresses, key

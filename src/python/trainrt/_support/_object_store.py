@@ -20,7 +20,7 @@ from ._side_process import without_ranks
 
 RECORDS_LIMIT_S = 300.0  # time limit of a copy of small files
 _CHECKPOINT_LIMIT_S = 3600.0  # default time limit of a copy of a checkpoint
-_STOP_S = 3.0  # how long a copy that is stopped may take to remove its files
+_STOP_S = 3.0  # time in which a stopped copy must remove its files, before it is killed
 _LIMIT = "TRAINRT_FETCH_TIMEOUT"
 _USAGE = 64  # exit code of `trainrt fetch` for invalid arguments, and if nothing is stored at the URL
 
@@ -68,8 +68,7 @@ class Reader:
 
     @contextmanager
     def fetched(self, *files: str, keys: Mapping[str, str] | None = None) -> Iterator[str]:
-        """Context manager that returns a temporary folder with the files that match the patterns `files`. `keys`: as of fetch(). Raises as fetch()
-        does."""
+        """Context manager that returns a temporary folder with the files that match the patterns `files`. fetch() describes `keys` and the exceptions."""
         folder = tempfile.mkdtemp(prefix="trainrt_records_")
         try:
             self.fetch(os.path.join(folder, "records"), files, _given_limit_s() or RECORDS_LIMIT_S, keys)

@@ -144,8 +144,8 @@ def loaded(data: bytes, call: dict[str, Any]) -> Any:
 
 
 def _replaced_main(script: dict[str, Any]) -> types.ModuleType:
-    """Makes an empty module of the script's name and file the module `__main__`, and returns it. Code of the script that asks for its own module, such
-    as pickle, finds it."""
+    """Replaces the module `__main__` by an empty module with the script's name and file, and returns the new module. Code that looks up the module of a
+    function of the script, such as pickle, then finds this module."""
     main = types.ModuleType("__main__")
     if script["path"]:
         main.__file__ = script["path"]

@@ -8,8 +8,8 @@ import sys
 
 
 def of_this_process() -> dict[str, str | None]:
-    """Returns {'module': name, 'path': file} of the script: the name if it was started by `python3 -m`. Both are `None` in a notebook, an
-    interpreter and `python3 -c`."""
+    """Returns {'module': name, 'path': file} of the script. The name is `None` unless the script was started by `python3 -m`. Both are `None` in a
+    notebook, in an interpreter and for `python3 -c`."""
     main = sys.modules["__main__"]
     name = getattr(getattr(main, "__spec__", None), "name", None)
     path = getattr(main, "__file__", None)

@@ -1,4 +1,4 @@
-"""Values that a Tuner chooses for each trial, as seen by modules that must not import trainrt.tune."""
+"""Recognizes values that a Tuner chooses for each trial (search domains), for modules that must not import trainrt.tune."""
 
 from __future__ import annotations
 

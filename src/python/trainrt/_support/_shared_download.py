@@ -47,7 +47,8 @@ class SharedDownload:
             _leave(lock, path)
 
     def _entered(self, path: str) -> int:
-        """Returns a descriptor with a shared lock, after the folder exists."""
+        """Returns a descriptor that holds a shared lock on the download. If the folder does not exist, downloads the files first, or waits for the process
+        that is downloading them."""
         limit_s, began = checkpoint_limit_s() + _MARGIN_S, time.time()
         limit = time.monotonic() + limit_s
         while True:
@@ -100,7 +101,7 @@ def _private_base() -> str:
 
 
 def _locked(lock: int, kind: int, path: str) -> bool:
-    """Locks the file without waiting. Returns whether it is locked and still has its name."""
+    """Tries to lock the file, without waiting. Returns whether the lock was obtained, and the lock file was not removed or replaced meanwhile."""
     try:
         fcntl.flock(lock, kind | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(lock), os.stat(path + ".lock"))
@@ -139,7 +140,7 @@ def _leave(lock: int, path: str) -> None:
 
 
 def _remove_if_unused(path: str) -> None:
-    """Removes a download. This process holds the exclusive lock."""
+    """Removes a download and its lock file. This process must hold the exclusive lock, so that no process uses the download."""
     shutil.rmtree(path, ignore_errors=True)
     try:
         os.unlink(path + ".lock")

@@ -51,7 +51,7 @@ class SideProcess:
 
     def close(self) -> None:
         """Ends the process, also while it runs a function."""
-        self.connection.close()  # the process exits when it notices
+        self.connection.close()  # the process exits when it notices the end of the connection
         try:
             self._process.wait(1)
         except subprocess.TimeoutExpired:

@@ -103,7 +103,7 @@ def _made() -> bytes | None:
 
 
 def _link(temporary: str, where: str) -> None:
-    """Gives the key file its name, unless another process has done so."""
+    """Gives the file `temporary` the name `where` of the key file, unless another process has already made the key file."""
     try:
         os.link(temporary, where)
     except FileExistsError:

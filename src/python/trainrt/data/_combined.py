@@ -78,7 +78,7 @@ class CombineMethods(DatasetParts):
         return [*found, None] if has_missing else found
 
     def sum(self, on: str | Sequence[str] | None = None, ignore_nulls: bool = True) -> Any:
-        """Returns the sum of a column; for several columns or `None` (all), a dict {"sum(x)": 3}. `None` is the sum of no values."""
+        """Returns the sum of a column; for several columns or `None` (all), a dict {"sum(x)": 3}. The sum of a column without values is `None`."""
         return self._aggregated(Sum, on, ignore_nulls)
 
     def min(self, on: str | Sequence[str] | None = None, ignore_nulls: bool = True) -> Any:

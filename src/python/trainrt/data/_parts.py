@@ -42,7 +42,7 @@ class DatasetParts:
                  encoding: str = "utf-8", reshape: Reshape | None = None) -> None:
         self._source = source
         self._rows = rows
-        self._reshape = reshape or Reshape()  # `rows` are numbers of the samples after these keys
+        self._reshape = reshape or Reshape()  # applied first: `rows` numbers the samples that these keys make
         self._operations = tuple(operations)
         self._keys = dict(keys or {})
         self._encoding = encoding  # encoding of strings

@@ -31,11 +31,11 @@ class FileSource:
         return dict(self._keys)
 
     def empty_columns(self) -> dict[str, Any] | None:
-        """Returns `None`, since files may have samples."""
+        """Returns `None`, which means that the source may have samples: the files have not been read."""
         return None
 
     def columns_here(self) -> dict[str, Any] | None:
-        """Returns `None`, since the runtime reads files."""
+        """Returns `None`, which means that this process has no columns: the runtime reads the files."""
         return None
 
     def __repr__(self) -> str:
@@ -46,9 +46,9 @@ class MemorySource:
     """A source of columns in this process's memory, {name: array}. The first axis counts the samples. keys(folder) writes the columns into a file in
     `folder`; a source that is pickled after that contains only the file's path."""
 
-    reading = None  # not needed: file names depend on the content
+    reading = None  # not needed, since the names of the files depend on their content
 
-    categories: dict[str, Categories] = {}  # of the categorical columns; files contain only their values
+    categories: dict[str, Categories] = {}  # the categories of categorical columns, since the files contain only the values of samples
 
     def __init__(self, columns: dict[str, Any] | None) -> None:
         self._columns = columns

@@ -23,7 +23,7 @@ MAX_METRICS = 1000  # per call
 MAX_PARAM_LENGTH = 6000
 MAX_NAME_LENGTH = 250
 _ESCAPED = re.compile(r"_u([0-9a-f]{4,6})_")
-_NOT_PLAIN = re.compile(r"[^\w\-. /]|_(?=u[0-9a-f]{4})|^$")  # and underscores that would be read as the start of a code
+_NOT_PLAIN = re.compile(r"[^\w\-. /]|_(?=u[0-9a-f]{4})|^$")  # characters to replace, and underscores that look like the start of a code
 _FOLDERS = re.compile(r"(?<![^/])\.{1,2}(?![^/])|^\.(?=\.)|^/|/$|(?<=/)/|/(?=/)")  # parts of names that a path would change
 
 
@@ -72,7 +72,7 @@ class MlflowTracker(_program.Tracker):
         return self.client.create_run(folder, run_name=begin.run, tags=tags)
 
     def _log_params(self, params: dict[str, Any]) -> None:
-        """Stores the params that the run of MLflow lacks. MLflow refuses other values of a param."""
+        """Stores the params that the run of MLflow lacks. MLflow does not allow to change the value of a stored param."""
         new = [self.entities.Param(name_of(key), str(value)[:MAX_PARAM_LENGTH]) for key, value in params.items() if name_of(key) not in self._stored_params]
         self._stored_params.update(each.key for each in new)
         for start in range(0, len(new), MAX_PARAMS):

@@ -24,7 +24,7 @@ class WandbTracker(_program.Tracker):
         _set_key(self._options.get("api_key_file"))
         try:
             self.run = wandb.init(**{**self._defaults(options is None), **self._options.get("init", {})})
-        except wandb.errors.UsageError as error:  # usually a missing key
+        except wandb.errors.UsageError as error:  # usually, the key of W&B is missing
             raise CannotServe(f"{str(error).rstrip('.')}; WANDB_MODE=offline needs no key") from None
         self.last = self.run.step - 1 if self.run.resumed else 0
 

@@ -67,9 +67,9 @@ class DataParallelTrainer:
     config_argument = "train_loop_config"  # argument that has the config of the train function; "": the config of a trial is this config
     trust_owner: Optional[str] = None  # users whose run fit() may continue, separated by commas
     _config_is_unknown = False  # restore() found no train_loop_config
-    _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass, or by a Tuner that searches datasets
+    _assigned: Optional[_assignment.Assignment] = None  # set if configure() of a subclass of DataConfig, or a Tuner, chooses the datasets of each worker
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
-    _restored_copies_to: Optional[tuple[Any, str]] = None  # _copies_to() of a restored run
+    _restored_copies_to: Optional[tuple[Any, str]] = None  # result of _copies_to() for a restored run
     _has_store_keys = False  # the RunConfig of the script had a filesystem object with access keys
     _own_form: Optional[dict[str, Any]] = None  # arguments of a trainer that has no train function of the user; its config is train_loop_config
     _first_path: Optional[str] = None  # path of a checkpoint of a State that the run resumes from
@@ -182,7 +182,7 @@ class DataParallelTrainer:
                              f"metadata and scaling_config")
 
     def train_spec(self) -> TrainSpec:
-        """Returns the arguments that the session of the train function needs."""
+        """Returns the arguments of this Trainer that the session needs, the object that serves report() and get_checkpoint() in the train function."""
         callbacks = [each for each in (self.run_config.callbacks if self.run_config else None) or () if not isinstance(each, SinkCallback)]
         first = self.resume_from_checkpoint
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets,
@@ -236,7 +236,7 @@ class DataParallelTrainer:
         return self.train_loop_per_worker()
 
     def title(self) -> str:
-        """Returns what the ranks of fit() run, for messages: 'train function train_func of train.py'."""
+        """Returns a text for messages that names the function that the ranks of fit() run: 'train function train_func of train.py'."""
         script = os.path.basename(_script.of_this_process()["path"] or "this program")
         function = self.train_loop_per_worker
         while isinstance(function, functools.partial):

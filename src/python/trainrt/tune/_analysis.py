@@ -121,7 +121,7 @@ class ExperimentAnalysis:
 
     @property
     def results_df(self) -> pandas.DataFrame:
-        """As dataframe(), with the trial_id as index."""
+        """The result of dataframe(), with the column trial_id as index."""
         return self.dataframe().set_index("trial_id")
 
     @property

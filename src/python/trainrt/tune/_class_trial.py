@@ -15,11 +15,11 @@ from ..train.data_parallel_trainer import DataParallelTrainer
 from ._class_trainable import Trainable
 
 _FREQUENCY, _AT_END = "checkpoint_frequency", "checkpoint_at_end"  # keys of [loop]
-_SAVING_SCHEDULERS = ("hyperband", "pbt")  # they pause or clone trials
+_SAVING_SCHEDULERS = ("hyperband", "pbt")  # schedulers that need checkpoints, since they pause or clone trials
 
 
 def class_of(trainable: Any) -> type[Trainable] | None:
-    """Returns the class if `trainable` is a Trainable class, or one with with_parameters() or with_resources(); else `None`."""
+    """Returns the class if `trainable` is a Trainable class, also after with_parameters() or with_resources(); otherwise `None`."""
     while isinstance(trainable, functools.partial):
         trainable = trainable.func
     return trainable if isinstance(trainable, type) and issubclass(trainable, Trainable) else None

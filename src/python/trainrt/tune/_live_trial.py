@@ -12,7 +12,7 @@ from ._trial import Trial
 
 
 class LiveTrial(Trial):
-    """A trial whose results arrive.
+    """A trial that runs and reports results.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ class LiveTrial(Trial):
 
     def __init__(self, trial_id: str, path: str, config: dict[str, Any]) -> None:
         super().__init__(trial_id, trial_id=trial_id, _result=Result._of_run(path, [], [], config=config, state="running"))
-        self.iteration = 0  # of the newest result
-        self.starts = 0  # in this start of the script
+        self.iteration = 0  # iteration of the newest result
+        self.starts = 0  # number of starts of the trial in this start of the script
         self.has_ended = False
-        self.has_failed = False  # its last start failed
+        self.has_failed = False  # whether the last start of the trial has failed
         self.is_stopped = False  # a stopper has ended the trial
-        self.saved_iteration = 0  # of the newest checkpoint that callbacks were notified of
+        self.saved_iteration = 0  # iteration of the newest checkpoint of which the callbacks were notified
         self._total_s = 0.0
 
     @property
@@ -43,7 +43,7 @@ class LiveTrial(Trial):
         return [report for report in reports if report["training_iteration"] < iteration]
 
     def add(self, report: dict[str, Any]) -> None:
-        """Makes `report` the newest result."""
+        """Appends `report` to the reports of the trial, as the newest result."""
         self.result.reports.append(report)
         self.result.metrics = report
         self.iteration = report["training_iteration"]

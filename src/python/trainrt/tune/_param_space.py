@@ -130,7 +130,7 @@ class ParamSpace:
                 self._add(place, domain)
 
     def _add(self, path: Path, domain: Domain) -> str:
-        """Adds a domain, and those in the values of a choice, and returns its name. Domains in values are drawn even if the value is not chosen."""
+        """Adds a domain and returns its name. If it is a choice, also adds the domains in its values, which are drawn even if the value is not chosen."""
         name = self._name_of(path)
         self._domains[name] = (path, domain, None)
         for index, value in enumerate(domain.values if isinstance(domain, Categorical) else ()):
@@ -226,14 +226,14 @@ def _key_of(part: Any) -> str:
 
 
 def _hidden_values(domain: Domain | None) -> Iterator[Any]:
-    """Yields values that the text of the domain does not show exactly, such as objects in a choice: a fixed value or a list of values."""
+    """Yields the fixed value, or the list of values of a choice, if the text of the domain does not show it exactly, for example an object."""
     if isinstance(domain, _Given) and not isinstance(domain.given, (bool, int, float, str)):
         yield domain.given
     if isinstance(domain, Categorical) and [str(value) for value in domain.values] != domain.texts:
         yield domain.values
 
 
-_FILE = "tuner.json"  # in the sweep's directory
+_FILE = "tuner.json"  # file in the directory of the sweep
 
 
 def write_space(folder: str, space: ParamSpace) -> None:

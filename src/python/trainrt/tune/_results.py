@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-_PROGRAM = re.compile(r"^the program of rank \d+ on \S+ \(train\.program, process \d+\) (?:failed: )?")  # before the error of a rank
+_PROGRAM = re.compile(r"^the program of rank \d+ on \S+ \(train\.program, process \d+\) (?:failed: )?")  # text that precedes the error of a rank
 
 _SCOPES = {"last": 1, "all": 0, "avg": 0, "last-5-avg": 5, "last-10-avg": 10}  # number of the last reports that are compared; 0: all
 

@@ -64,7 +64,7 @@ def _names_code(key: str, text: str) -> bool:
 
 
 def _is_plain(key: str) -> bool:
-    """Returns whether the key names no code. [tune.space] may set any key of the trials; keys that a Tuner writes there have no dots."""
+    """Returns whether the key certainly names no code. A key such as tune.space.KEY may set any KEY of the trials. If KEY has a dot, it may name code."""
     if not _PLAIN_KEY.fullmatch(key):
         return False
     for space in ("tune.space.", "tune.mutations."):

@@ -146,7 +146,7 @@ class TrialSession(RuntimeSession):
         self._events = events
         self._iteration: int | None = None  # number of the newest report; `None`: not read yet
         self._reported_at_s = time.monotonic()
-        self._is_last: bool | None = None  # answer of the script for the next report
+        self._is_last: bool | None = None  # whether the next report is the last one, if the script has already answered for this report
 
     def ends_with(self, metrics: dict[str, Any]) -> bool:
         """Returns whether the trial ends with a report of these metrics, by done=True or a stopper. The caller must then pass the same metrics to report()."""
@@ -165,11 +165,11 @@ class TrialSession(RuntimeSession):
             self._events.saved()
 
     def take_reports(self) -> None:
-        """Adds the reports of its ancestors to a clone that has finished without a report of its own. Collective."""
+        """If this trial is a clone that has finished without a report of its own, adds the reports of its ancestors. Collective."""
         self.restore_from_files()
 
     def _sent(self, events: TrialEvents, metrics: dict[str, Any]) -> bool:
-        """Sends the next report to the script, and returns its answer."""
+        """Sends the next report to the script, and returns the answer of the script: whether the trial ends with this report."""
         if self._iteration is None:
             self.restore_from_files()
             newest = self.runtime.checkpoint()
@@ -232,7 +232,7 @@ class SweepTrainable:
 
     @property
     def under(self) -> dict[str, Any] | None:
-        """The Trainer's config of the train function, as an argument, to which trials add values; `None` for a function."""
+        """{name of the Trainer's argument: config of the train function}, to which trials add values; `None` for a function."""
         return {self.trainer.config_argument: self.trainer.train_loop_config or {}} if self._arguments else None
 
     def session(self, runtime: Any, spec: Any, script: ExchangeClient, texts: dict[str, str]) -> TrialSession:

@@ -73,7 +73,7 @@ class TrainableCounters:
 
 
 def counters_in(folder: str) -> Mapping[str, Any]:
-    """Returns the counters of a checkpoint; {} if save() has not written it."""
+    """Returns the counters in a checkpoint; {} if the checkpoint was not written by save()."""
     try:
         with open(os.path.join(folder, _FILE), encoding="utf-8") as file:
             return json.load(file)

@@ -11,7 +11,7 @@ from .._support._exchange import Exchange
 from .._support._exchange_client import ExchangeClient
 from .._support._value_json import decoded
 
-_EVENT = "trial event "  # before the JSON of an event, in the name of a value
+_EVENT = "trial event "  # a rank requests a value under this name, followed by an event as JSON
 _MAX_WAIT_S = 86400  # maximum time that a trial waits for a suggestion
 _PAUSE_S = 0.5  # time between two requests for a suggestion
 
@@ -49,11 +49,11 @@ class TrialEvents:
         self._send(kind="start", texts=texts, is_restored=is_restored)
 
     def result(self, metrics: dict[str, Any], iteration: int, seconds: float) -> bool:
-        """Sends the metrics of a report, before it is recorded. Returns whether a stopper ends the trial with it."""
+        """Sends the metrics of a report, before the report is recorded. Returns whether the trial ends with this report."""
         return self._send(kind="result", metrics=metrics, iteration=iteration, seconds=seconds)
 
     def saved(self) -> None:
-        """Sends that the newest report has committed a checkpoint."""
+        """Notifies the script that the checkpoint of the newest report was committed."""
         self._send(kind="saved")
 
     def suggest(self) -> bytes | None:

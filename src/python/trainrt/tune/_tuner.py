@@ -281,7 +281,7 @@ class Tuner:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not supported; use resume_errored=True")
         sweep = _restored_sweep.find(*location("Tuner.restore()", path, storage_filesystem))
         path, texts, reason = sweep.path, sweep.texts, sweep.reason
-        texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # it may have been moved
+        texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # the directory may have been moved
         run_config = RunConfig(name=os.path.basename(path), storage_path=_paths.ExpandedPath(os.path.dirname(path)), storage_filesystem=storage_filesystem)
         tuner = cls(trainable, param_space=param_space, run_config=run_config)
         require_same(sweep.given, texts, tuner._sections(), param_space is not None)
@@ -295,6 +295,6 @@ class Tuner:
         if resume_errored:
             texts["tune.max_failures"] = str(int(texts.get("tune.max_failures", 0)) + 1)
         if tuner._trainable.trainer._first_path is not None:
-            texts["run.resume_from_checkpoint"] = tuner._trainable.trainer._first_path  # the copy of the first fit() is removed
+            texts["run.resume_from_checkpoint"] = tuner._trainable.trainer._first_path  # the first fit() has removed its copy
         tuner._restored = sections_of(texts)
         return tuner

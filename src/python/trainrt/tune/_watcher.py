@@ -46,13 +46,13 @@ class SweepWatcher:
         self.search: ScriptSearch | None = None
         self.scheduler: ScriptScheduler | None = None
         self._trials: dict[str, LiveTrial] = {}
-        self._earlier: list[LiveTrial] | None = None  # ended in earlier starts; `None` before the first event
+        self._earlier: list[LiveTrial] | None = None  # trials that ended in earlier starts of the script; `None` before the first event
         self._suggested: set[str] = set()  # IDs of the trials that have got their config in this start
         self._no_more = False  # the searcher has no further values
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._processes: Any = None
-        self._count = 0  # of results
+        self._count = 0  # number of results
         self._error: Exception | None = None
         self.stops_sweep = False
 
@@ -84,7 +84,7 @@ class SweepWatcher:
             raise self._error
 
     def on_event(self, event: dict[str, Any]) -> bool | bytes:
-        """Processes an event of a trial. Returns whether the trial ends, or the config that it asks for, as JSON. Any thread may call it."""
+        """Processes an event of a trial. Returns whether the trial ends or, if the trial requests its config, the config as JSON. Any thread may call it."""
         with self._lock:
             if self._error is not None or self._ended.is_set():
                 return False
@@ -111,7 +111,7 @@ class SweepWatcher:
         return False
 
     def _begin_decisions(self) -> None:
-        """Restores the searcher, and passes on the trials that ended in earlier starts of the script."""
+        """Restores the searcher, and notifies the searcher and the scheduler of the trials that ended in earlier starts of the script."""
         self._earlier = []
         if self.search is not None:
             self.search.restore()
@@ -160,10 +160,10 @@ class SweepWatcher:
         if trial is not None:
             return not trial.has_ended
         record = _run_directory.run_record(os.path.join(self._path, trial_id)) or {}
-        return record.get("state") not in (_run_state.FINISHED, _run_state.FAILED)  # it has ended before its start event
+        return record.get("state") not in (_run_state.FINISHED, _run_state.FAILED)  # otherwise the trial has ended before its start event arrived
 
     def _on_result(self, trial: LiveTrial, event: dict[str, Any]) -> bool:
-        """Passes on a result that is new in this start of the script. A trial that was restarted may repeat results."""
+        """Processes a result, unless a restarted trial has only repeated it. Returns whether the trial ends with this result."""
         if event["iteration"] <= trial.iteration:
             return trial.is_stopped
         if trial.iteration == 0:

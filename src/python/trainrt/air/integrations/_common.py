@@ -1,4 +1,4 @@
-"""Used by the functions for trackers: the run of this process, and an object for ranks without a tracker."""
+"""Helpers of the functions for trackers such as MLflow: the run of this process, and an object for ranks that do not log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...train._sessions import _current
 
 
 def session_of_run() -> Any:
-    """Returns the session of the run of this process, or `None` if trainrt did not start it and no train function runs in it."""
+    """Returns the session of the run of this process, or `None` if trainrt has not started this process and no train function runs in it."""
     return _current.session() if _current.is_rank_program() or _current.is_running() else None
 
 
@@ -19,7 +19,7 @@ def is_silent(rank_zero_only: bool) -> bool:
 
 
 class NoTracker:
-    """Replaces a tracker on ranks without one. Its attributes and the results of calls are NoTracker, too. It may be used in a `with`."""
+    """Replaces a tracker on ranks that do not log. All attributes and results of calls are NoTracker objects, too, and it may be used in a `with`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -8,7 +8,7 @@ from ...train._sessions._sink_callback import SinkCallback
 
 __all__ = ["CometLoggerCallback"]
 
-_OF_START = ("workspace", "project_name", "project")  # arguments of comet_ml.start(); the others are of ExperimentConfig
+_OF_START = ("workspace", "project_name", "project")  # arguments of comet_ml.start(); all others are arguments of ExperimentConfig
 
 
 class CometLoggerCallback(SinkCallback):

@@ -12,7 +12,7 @@ from ._common import NoTracker, is_silent, session_of_run
 
 __all__ = ["MLflowLoggerCallback", "setup_mlflow"]
 
-_RUN_ID = "trainrt.run_id"  # tag of the runs of MLflow
+_RUN_ID = "trainrt.run_id"  # tag of a run of MLflow, by which a restart finds this run
 
 
 def setup_mlflow(config: dict[str, Any] | None = None, tracking_uri: str | None = None, registry_uri: str | None = None,

@@ -40,5 +40,5 @@ class PipelineIterator(DataIterator):
             self.epoch = self.epoch if window.epoch is None else window.epoch
 
     def iter_epochs(self, max_epoch: int = -1) -> Iterator[DataIterator]:
-        """Yields the DataIterators of iter_datasets(), at most `max_epoch` if it is 0 or more."""
+        """Yields the DataIterators of iter_datasets(): at most `max_epoch` of them, or all if `max_epoch` is negative."""
         return itertools.islice(self.iter_datasets(), None if max_epoch < 0 else max_epoch)

@@ -59,7 +59,7 @@ class Link:
     def __init__(self, ask):
         self.ask = ask
         self._slots = []
-        self._ended = []  # ended walks that were not reported to the reader so far
+        self._ended = []  # walks (loops over an epoch) that have ended, but whose end was not reported to the reader
         self._taken = {}  # {number of a walk: number of batches that count as done in checkpoints}
 
     def fields(self, name):
@@ -90,7 +90,7 @@ class Link:
         self._taken[walk] = batches
 
     def taken(self):
-        """Returns fields for each message to a rank's runtime: the positions in the data, which checkpoints store."""
+        """Returns the fields that each message to a rank's runtime must contain: the positions in the data, for checkpoints."""
         return {"taken": {str(walk): batches for walk, batches in self._taken.items()}} if self._taken else {}
 
     def _free_slot(self):

@@ -72,5 +72,5 @@ def with_categories(batch: dict[str, Any], categories: dict[str, Categories]) ->
 
 
 def plain(batch: dict[str, Any]) -> dict[str, Any]:
-    """Returns the batch with columns that are ordinary arrays."""
+    """Returns the batch with each Categorical column as an ordinary array."""
     return {name: column.view(numpy.ndarray) if isinstance(column, Categorical) else column for name, column in batch.items()}

@@ -58,7 +58,7 @@ class RobustScaler(Scaling):
 
     def scale(self, name):
         spread = self._stat("high_quantile", name) - self._stat("low_quantile", name)
-        return self._stat("median", name), spread if spread != 0 else math.inf  # all results are 0
+        return self._stat("median", name), spread if spread != 0 else math.inf  # an infinite divisor makes all results 0
 
 
 class Normalizer(Columnwise):

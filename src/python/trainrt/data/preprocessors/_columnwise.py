@@ -44,7 +44,7 @@ class Columnwise(RuntimePreprocessor):
 
 
 def with_nan(numbers):
-    """Return the numbers, or as f64 with NaN in place of UNKNOWN if there is one."""
+    """Return the numbers of categories unchanged or, if one of them is UNKNOWN, as f64 with NaN in place of UNKNOWN."""
     return numpy.where(numbers == UNKNOWN, math.nan, numbers) if (numbers == UNKNOWN).any() else numbers
 
 

@@ -22,7 +22,7 @@ class Encoding(Columnwise):
     """Base class of encoders, which number the categories of each column in the order of the stats. 1, 1.0 and True are one category."""
 
     needs_fit = True
-    explodes = True  # whether each element of a list is a category, or the complete list
+    explodes = True  # True: each element of a list is a category; False: the complete list is a category
     skips_missing = False
 
     def _check_fit(self):
@@ -133,7 +133,7 @@ class MultiHotEncoder(Encoding):
     skips_missing = True
 
     def _is_learned_here(self, ds):
-        """Return whether the samples are strings or numbers: each counts as a list of one element."""
+        """Return whether the samples are strings or numbers and not lists. This process then fits, and each sample counts as a list of one element."""
         return RuntimePreprocessor._is_learned_here(self, ds) or any(not is_of_lists(column) for name, column in first_sample(ds).items()
                                                                      if name in self.columns)
 

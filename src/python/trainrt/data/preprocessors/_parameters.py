@@ -26,11 +26,12 @@ def simple_split_tokenizer(value):
     return value.split(" ")
 
 
-_DEFAULTS: dict[str, Callable[[], Any]] = {"max_categories": dict, "tokenization_fn": lambda: simple_split_tokenizer}  # attributes in place of `None`
+# {argument: function that returns the value of the attribute if the argument is `None`}
+_DEFAULTS: dict[str, Callable[[], Any]] = {"max_categories": dict, "tokenization_fn": lambda: simple_split_tokenizer}
 
 
 def shown_parameters(parameters, given):
-    """Return {name: value} of the arguments as the attributes of a preprocessor have them: with the values of the caller and Ray's defaults."""
+    """Return {name: value} for the attributes of a preprocessor: the caller's arguments, and Ray's defaults for the arguments that are None."""
     shown: dict = {}
     for each in parameters:
         value = given[each.name]

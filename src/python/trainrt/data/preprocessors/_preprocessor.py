@@ -12,7 +12,7 @@ from ..._client.values import kind_of
 from .._values._columns import columns_of
 from .._values._numpy import numpy
 
-VERSION = 1  # of the JSON of a preprocessor
+VERSION = 1  # version of the JSON form of a preprocessor
 KINDS: dict[str, Any] = {}  # {name: class} for from_dict()
 
 
@@ -201,7 +201,7 @@ def _arrays_of(frame: Any) -> Any:
 
 
 def _frame_of(data: Any) -> Any:
-    """Returns a dict of arrays, or an array as the column `__value__`, as a DataFrame; a DataFrame as a copy."""
+    """Returns a DataFrame for a dict of arrays, for an array (as the column `__value__`), or for a DataFrame (as a copy)."""
     import pandas
     if _is_frame(data):
         return data.copy()

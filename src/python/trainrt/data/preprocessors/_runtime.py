@@ -35,7 +35,7 @@ class RuntimePreprocessor(Preprocessor):
         self._prepare()
 
     def _for_json(self, given):
-        """Return the arguments as JSON holds them. Subclasses override it if the class accepts more values than JSON."""
+        """Return the arguments as values for JSON. A subclass overrides this method if it accepts arguments that JSON cannot hold."""
         return given
 
     def __getattr__(self, name):

@@ -32,7 +32,7 @@ def as_real(values, column):
 
 
 def element(value):
-    """Return a value as a key of a dict: lists and arrays as tuples."""
+    """Return a value in a form that can be a key of a dict: a list or an array becomes a tuple."""
     if isinstance(value, numpy.ndarray):
         value = value.tolist()
     return tuple(value) if isinstance(value, list) else value

@@ -22,7 +22,7 @@ class RoundReports:
     filename : str, default 'model'
         Name of the model's file.
     frequency : int, default 0
-        Rounds per checkpoint; 0 takes no checkpoint before the last round.
+        Rounds per checkpoint; 0 saves no checkpoint before the last round.
     checkpoint_at_end : bool, default True
         Whether the last round has a checkpoint.
     results_postprocessing_fn : callable, optional
@@ -37,7 +37,7 @@ class RoundReports:
     def __init__(self, metrics: Metrics = None, filename: str = "model", frequency: int = 0, checkpoint_at_end: bool = True,
                  results_postprocessing_fn: Postprocess = None):
         if isinstance(frequency, bool) or not isinstance(frequency, int) or frequency < 0:
-            raise ValueError(f"RayTrainReportCallback(frequency={frequency!r}): it must be an integer, 0 or more; 0 takes no checkpoint before the last round")
+            raise ValueError(f"RayTrainReportCallback(frequency={frequency!r}): it must be an integer, 0 or more; 0 saves no checkpoint before the last round")
         if os.path.basename(filename) != filename or filename in ("", ".", ".."):
             raise ValueError(f"RayTrainReportCallback(filename={filename!r}): it must be the name of a file")
         names = [metrics] if isinstance(metrics, str) else metrics or ()

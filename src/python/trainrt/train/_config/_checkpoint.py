@@ -6,7 +6,7 @@ from typing import Optional
 
 @dataclass
 class CheckpointConfig:
-    """Which checkpoints are kept, and, for trainers without a train function, how often they are taken.
+    """Which checkpoints are kept, and, for trainers without a train function, how often they are saved.
 
     Parameters
     ----------

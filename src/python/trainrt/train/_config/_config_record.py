@@ -11,7 +11,7 @@ from ._run import RunConfig
 from ._sync import SyncConfig
 
 _KINDS = {"checkpoint_config": CheckpointConfig, "failure_config": FailureConfig, "sync_config": SyncConfig}
-_NOT_FROM_RECORD = ("name", "storage_path", "storage_filesystem", "local_dir", "stop")  # the run directory and run.json have them
+_NOT_FROM_RECORD = ("name", "storage_path", "storage_filesystem", "local_dir", "stop")  # known from the run directory and from run.json
 _SECRET = ("worker_runtime_env",)  # environment variables may hold passwords, which no file of the run may hold
 
 

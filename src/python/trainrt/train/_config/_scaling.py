@@ -166,7 +166,8 @@ class ScalingConfig:
 
     @classmethod
     def from_placement_group_factory(cls, pgf: PlacementGroupFactory) -> "ScalingConfig":
-        """Returns the ScalingConfig of such bundles. The first bundle may have more than the others, for the coordinating process."""
+        """Returns the ScalingConfig for the bundles of `pgf`, the inverse of as_placement_group_factory(). The first bundle may contain more resources than
+        the others, for the coordinating process."""
         first, worker = pgf.bundles[0], pgf.bundles[-1]
         more = {name: amount - worker.get(name, 0) for name, amount in first.items() if amount > worker.get(name, 0)}
         return cls(trainer_resources=more or None, num_workers=len(pgf.bundles), use_gpu=bool(worker.get("GPU")), resources_per_worker=worker,

@@ -20,8 +20,8 @@ _STOPPED = 75  # exit code of a run that was stopped after saving
 
 
 def fit(trainer):
-    """Launches the ranks, waits for them and returns the Result; if the run has already finished, without launching. Raises TrainingFailedError,
-    RunStopped or KeyboardInterrupt."""
+    """Returns the Result of the run. Launches the ranks and waits for them, unless the run has already finished. Raises TrainingFailedError, RunStopped or
+    KeyboardInterrupt."""
     run = LaunchedRun(trainer)
     if run.is_finished():
         _notes.say(f"the run '{run.name}' has finished already; fit() returns its Result without training. Choose another RunConfig(name=...) for a new "
@@ -118,14 +118,14 @@ class LaunchedRun:
         if _error_stamp(self.run_dir) != self._error_before:
             return _run_directory.error_without_trace(self.run_dir)
         cause = "\n".join(_error_lines(self._end.last_lines) or self._end.last_lines[-5:])
-        if cause and "trainrt: " not in cause:  # these are lines of srun or the shell
+        if cause and "trainrt: " not in cause:  # the lines are messages of srun or of the shell
             cause += ("\ntrainrt did not start: check that srun works here (`srun hostname`), or, outside of a job, remove the variables of Slurm "
                       "(env -u SLURM_JOB_ID)")
         return cause or "see the messages of trainrt above"
 
 
 def _error_lines(lines):
-    """Returns the lines with errors, each with the lines of its list if it ends with a colon."""
+    """Returns the lines that contain an error. If such a line ends with a colon, also returns the lines of the list that follows."""
     found, is_in_list = [], False
     for line in lines:
         is_error = "error" in line

@@ -48,7 +48,7 @@ class LaunchedCommand:
         self._process: Any = None
         self._interrupts = 0
         self._stopped_at = None  # time of the first SIGTERM
-        self._is_killed = False  # by a second SIGTERM
+        self._is_killed = False  # whether a second SIGTERM has killed the command
         self._early = []  # (kill function, signal) of signals that arrived before the process was started
 
     def run(self):
@@ -104,8 +104,8 @@ class LaunchedCommand:
             self._send(os.kill, number)
 
     def _is_second_stop(self):
-        """Returns whether a SIGTERM came more than a second before. A single stop sends two if the batch script forwards the signal that its
-        processes receive, too."""
+        """Returns whether the first SIGTERM arrived more than a second ago. Two SIGTERMs within a second are one stop: a batch script may forward the signal
+        to a process that also receives it from Slurm."""
         now, first = time.monotonic(), self._stopped_at
         if first is None:
             self._stopped_at = now
@@ -142,7 +142,7 @@ def _make_parent_death_signal():
 
 
 def _is_descriptor(stream, number):
-    """Returns whether `stream` writes to file descriptor `number`; in a notebook it does not."""
+    """Returns whether `stream` writes to file descriptor `number`. In a notebook, the standard streams do not."""
     try:
         return stream.fileno() == number
     except (AttributeError, OSError, ValueError):

@@ -10,7 +10,7 @@ from ..._support._storage import default_storage
 from .._sessions import _current
 from . import _run_names
 
-_FOLDER = ".first_checkpoints"  # in the storage path
+_FOLDER = ".first_checkpoints"  # folder for the copies, in the storage path
 _PAUSE_S = 0.2
 
 
@@ -75,4 +75,4 @@ def _remove_if_empty(folder):
     try:
         os.rmdir(folder)
     except OSError:
-        pass  # another run uses a copy
+        pass  # the folder contains the copy of another run

@@ -42,7 +42,7 @@ def fit(trainer, value_of_result=None):
         returned = (value_of_result or _value_of_rank_zero)(session, run_function(trainer, session))
     except WorkerGroupError as failure:
         report_failure(runtime, failure.__cause__)
-        runtime._reported_failure = failure  # if it is not caught, it is not reported again
+        runtime._reported_failure = failure  # if no code catches the exception, it is not reported a second time
         raise
     if closes:
         runtime.close_run()
@@ -164,7 +164,7 @@ def _check_workers(settings, launched):
 
 def _note_ignored_settings(settings, run_dir):
     if any(key.startswith("data.") for key in settings):
-        raise ValueError(f"fit() has datasets=..., and {_OPENED_BEFORE}, without them. Call these in the train function")
+        raise ValueError(f"fit() has datasets=..., but {_OPENED_BEFORE}, without datasets. Call these functions in the train function")
     config = {**(_run_directory.run_record(run_dir) or {}).get("config", {}), "run.storage_path": os.path.dirname(run_dir)}
     for key, text in settings.items():
         if key.startswith("loop.train_loop_") or key in ("run.name", "scaling.num_workers", "scaling.min_workers"):

@@ -66,7 +66,7 @@ def _loaded(name):
 
 
 def _function_in(module, name):
-    """Returns the function with the qualified name `name` in the module, or `None`. A function that the module has imported is not one of its own."""
+    """Returns the function with the qualified name `name` that the module defines, or `None`. Functions that the module only imports do not count."""
     found = module
     for part in name.split("."):
         found = vars(found).get(part) if hasattr(found, "__dict__") else None

@@ -90,7 +90,8 @@ def _restored_run_config(source, given, record, filesystem):
 
 
 def _recorded_mirror(source, given, missing):
-    """Returns the run's keys of the mirror. If the record does not prove that this user chose the mirror, appends the argument to `missing`."""
+    """Returns the keys of the run's mirror. If the record does not prove that this user chose the mirror, returns {}, and appends to `missing` the
+    argument of restore() that sets the mirror."""
     settings = _config_record.mirror_of(given) or source.mirror
     if settings:
         return settings

@@ -22,7 +22,7 @@ class RestoredRun:
     run: dict  # content of run.json
     record: dict  # content of trainer.json, or {}
     mirror: dict = field(default_factory=dict)  # keys of the mirror, if `given` is a URL
-    newer: Optional[int] = None  # newest checkpoint of the mirror, if run_dir has older ones only, and set_aside() has to rename it
+    newer: Optional[int] = None  # newest checkpoint of the mirror, if run_dir has only older ones, so that set_aside() must rename run_dir
 
     def texts(self):
         """Returns the keys of the run's last start, as texts."""
@@ -124,7 +124,7 @@ def _local_run_of(reader):
 
 
 def has_mirror(keys, reader):
-    """Returns whether these keys, from a file, have the parent of this URL as mirror."""
+    """Returns whether `keys`, read from a file, set checkpoint.mirror to the parent of the reader's URL."""
     url = keys.get("checkpoint.mirror") if isinstance(keys, dict) else None
     mirror = _object_store.reader_of(url) if isinstance(url, str) else None
     return mirror is not None and mirror.url == reader.parent().url

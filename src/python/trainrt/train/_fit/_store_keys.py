@@ -19,7 +19,7 @@ def of(run_config):
 
 
 def offer(run_config, exchange):
-    """Offers the keys of the RunConfig to rank 0."""
+    """Offers the access keys of the RunConfig in `exchange`, from which receive() gets them on rank 0."""
     keys = of(run_config)
     if keys is not None:
         exchange.put(_NAME, json.dumps(keys).encode())
@@ -38,7 +38,7 @@ def without_filesystem(trainer):
 
 
 def receive(script):
-    """Gets the keys from the script on rank 0, for the first request to the runtime. If the script cannot be reached, the following request reports it."""
+    """Gets the keys from the script on rank 0, for the first request to the runtime. If the script cannot be reached, the next request reports the error."""
     if os.environ.get("RANK", "0") != "0":
         return
     try:

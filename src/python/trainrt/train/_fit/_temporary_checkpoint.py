@@ -8,8 +8,8 @@ from ..._support import _private_folder
 
 
 def placed_in(trainer, folder):
-    """Returns `trainer`, or a copy for the ranks whose `resume_from_checkpoint` is in `folder`, if it is in a temporary directory of this node. `folder`: a
-    directory that all nodes see, and that the caller removes."""
+    """Returns `trainer`. If its `resume_from_checkpoint` is in a temporary directory of this node, copies the checkpoint into `folder` and returns a copy of
+    the trainer that uses this copy. `folder`: a directory that all nodes see, and that the caller removes."""
     first = getattr(trainer, "resume_from_checkpoint", None)
     if first is None or not first._is_temporary:
         return trainer
@@ -20,7 +20,7 @@ def placed_in(trainer, folder):
 
 @contextlib.contextmanager
 def placed(trainer, storage):
-    """Context manager that returns the trainer of placed_in() for a folder in the storage path of the run, which is then removed."""
+    """Context manager that returns the result of placed_in() for a new folder in the storage path of the run. The folder is removed at the end."""
     first = trainer.resume_from_checkpoint
     if first is None or not first._is_temporary:
         yield trainer

@@ -38,8 +38,8 @@ def _run(script, runtime):
 
 
 def _fail(script, runtime, error):
-    """Sends the exception to the script, and reports it to the runtime, which may end this process. Exits with 1. An exception of the runtime is
-    only followed by the exit."""
+    """Sends the exception to the script, and reports it to the runtime, which may end this process. Then exits with 1. If the runtime has already ended the
+    run, only exits."""
     if not runtime._has_ended:
         _outcomes.send_failure(script, runtime.world_rank, error, _in_rank.user_traceback(error.__traceback__))
         _in_rank.report_failure(runtime, error)

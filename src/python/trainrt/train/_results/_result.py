@@ -134,7 +134,7 @@ class Result:
         return result
 
     def _with_checkpoints_of(self, kind):
-        """Makes the checkpoints objects of `kind`, a subclass of Checkpoint, and returns this Result."""
+        """Converts the checkpoints to objects of `kind`, a subclass of Checkpoint, and returns this Result."""
         self.checkpoint = None if self.checkpoint is None else kind(self.checkpoint.path)
         self.best_checkpoints = [(kind(checkpoint.path), metrics) for checkpoint, metrics in self.best_checkpoints]
         self._checkpoints = [(kind(checkpoint.path), metrics) for checkpoint, metrics in self._checkpoints]

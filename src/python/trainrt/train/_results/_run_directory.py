@@ -194,7 +194,7 @@ def reported(run_dir):
 
 
 def reported_by_digests(run_dir):
-    """Returns reported() of a run directory with manifests only, in which digests of the files identify them."""
+    """Returns the same as reported(), for a run directory that has only the manifests. The digests in the manifests identify the files."""
     first = {}
     for path, manifest in checkpoints(run_dir):
         if manifest.get("directory") is True:

@@ -6,7 +6,7 @@ import os
 from ..._support import _metric_json, _new_file
 
 NAME = "validation.json"
-TOO_LONG = "it took longer than timeout_s"  # first words of the error of a validation that was ended for its duration
+TOO_LONG = "it took longer than timeout_s"  # the error of a validation that exceeded its time limit begins with these words
 _FORMAT = {"format": "trainrt validation", "version": 1}
 
 

@@ -81,7 +81,7 @@ class UserCallback:
         return {}
 
     def _resume_from(self, checkpoint: Optional[Checkpoint]) -> None:
-        """Called on rank 0 before the train function, with the checkpoint that it resumes from."""
+        """Called on rank 0 before the train function, with the checkpoint from which the train function resumes."""
 
 
 Callback = UserCallback

@@ -7,7 +7,7 @@ from ._local import LocalSession
 from ._runtime import RuntimeSession
 
 _session = None
-_running = 0  # depth of nested use() blocks
+_running = 0  # how many nested use() blocks this process is inside
 
 
 def is_running():

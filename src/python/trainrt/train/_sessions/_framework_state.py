@@ -60,7 +60,7 @@ class FrameworkState(dict):
 
 
 def checked_values(values):
-    """Returns `values`. Raises TypeError if one cannot be saved."""
+    """Returns `values`. Raises TypeError if a value cannot be saved in a checkpoint."""
     for name, value in values.items():
         if not isinstance(value, _VALUES) and not hasattr(value, "item"):
             raise TypeError(f"'{name}' is {kind_of(value)}, which a checkpoint cannot hold here; it must be a bool, int, float or str")
@@ -103,7 +103,7 @@ def save(values, metrics):
 
 
 def step(values=None):
-    """Implements save_point(): sets `values`, and lets the runtime stop or take a checkpoint. Collective."""
+    """Implements save_point(): sets `values`. The runtime may then save a checkpoint and stop the run. Collective."""
     if values:
         required("save_point").change(values)
     ctx = runtime()

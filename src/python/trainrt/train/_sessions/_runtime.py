@@ -29,7 +29,7 @@ class RuntimeSession:
     def __init__(self, runtime, spec=None):
         self.runtime = runtime
         self.spec = spec or TrainSpec()
-        self._restored_from_files = False  # the runtime knows that the state is saved in files
+        self._restored_from_files = False  # whether restore_from_files() has notified the runtime that the state is saved in files
         self._first_found = _NOT_SEARCHED  # path of the newest intact checkpoint when the train function started, or `None`
         self._damaged = []  # paths of newer checkpoints, which are damaged
         self._removals = DeferredRemovals()

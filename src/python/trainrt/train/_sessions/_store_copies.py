@@ -7,9 +7,9 @@ import time
 from ..._support import _notes
 from .._results import _run_directory
 
-_PAUSE_S = 2.0  # between searches for new checkpoints
-_MAX_FAILURES = 3  # in a row, after the train function has returned
-_CALL_LIMIT_S = 600.0  # for one call of the file system
+_PAUSE_S = 2.0  # pause between two searches for new checkpoints
+_MAX_FAILURES = 3  # maximum number of failures in a row after the train function has returned
+_CALL_LIMIT_S = 600.0  # time limit of one call of the file system
 _CHUNK_BYTES = 8 << 20
 _RECORDS = ("run.json", "params.json", "result.json")
 
@@ -69,7 +69,7 @@ class StoreCopies:
                 self._remove(name)
         except _Ended:
             return True
-        except Exception as error:  # of any implementation of a file system
+        except Exception as error:  # an implementation of a file system may raise any exception
             if str(error) != self._failure:
                 _notes.warn(f"cannot copy checkpoints to {self._folder} of storage_filesystem: {type(error).__name__}: {error}; training continues")
             self._failure = str(error)

@@ -4,7 +4,7 @@ import importlib
 
 from ..backend import BackendConfig
 
-_CONFIGS = {"torch": "TorchConfig", "tensorflow": "TensorflowConfig", "horovod": "HorovodConfig"}  # in modules of these names
+_CONFIGS = {"torch": "TorchConfig", "tensorflow": "TensorflowConfig", "horovod": "HorovodConfig"}  # {module of trainrt.train: class in it}
 
 
 def checked_backend(backend):

@@ -87,7 +87,7 @@ class Listeners:
 
 
 class ReportCounter(UserCallback):
-    """Adds Ray's metrics to the results of each report, on rank 0. A subclass takes the results by `_take()`."""
+    """Adds Ray's metrics to the results of each report, on rank 0, and passes the results to `_take()` of the subclass."""
 
     def __init__(self):
         self._iteration, self._reported_at, self._total_s = 0, 0.0, 0.0  # number of reports, time of the last report, time of all iterations

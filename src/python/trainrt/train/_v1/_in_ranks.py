@@ -22,7 +22,7 @@ class RankRuns:
         storage = os.path.dirname(_client.launch_run_dir())
         self._has_logdir = logdir is not None
         self.logdir = Path(os.path.join(storage, os.path.expanduser(os.fspath(logdir or ""))))
-        self.run_dir = None  # of the last run
+        self.run_dir = None  # directory of the last run
 
     def location(self, number):
         """Returns the arguments of the RunConfig of run `number`, from 1, that set its directory."""
@@ -92,7 +92,7 @@ class _Listening(_callbacks.ReportCounter):
 
 
 class _Keeping(_Listening):
-    """Keeps the results of all reports, on rank 0."""
+    """Collects the results of all reports in memory, on rank 0."""
 
     def __init__(self, runs):
         super().__init__(runs, _callbacks.Listeners((), None))

@@ -21,7 +21,7 @@ class LaunchedRuns:
     def __init__(self, logdir):
         storage = default_storage()
         self.logdir = Path(os.path.join(storage, os.path.expanduser(os.fspath(logdir or default_name("train", storage)))))
-        self.run_dir = None  # of the last run
+        self.run_dir = None  # directory of the last run
 
     def location(self, number):
         """Returns the arguments of the RunConfig of run `number`, from 1, that set its directory."""

@@ -128,7 +128,7 @@ class Trainer:
         config : dict, optional
         callbacks : sequence of TrainingCallback, optional
         dataset : trainrt.data.Dataset or dict of str to Dataset, optional
-            Dataset that `get_dataset_shard()` returns this rank's shard of, or datasets by the name that it is called with.
+            One dataset, or datasets by name. `get_dataset_shard()` returns this rank's shard of a dataset.
         checkpoint : dict, optional
             Values that `load_checkpoint()` returns before the first `save_checkpoint()`.
         checkpoint_strategy : CheckpointStrategy, optional

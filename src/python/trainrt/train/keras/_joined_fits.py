@@ -47,7 +47,7 @@ class JoinedFits:
         return on_train_begin
 
     def take_history(self):
-        """Adds the history of the call that has returned. Must be called after each call."""
+        """Joins the histories of the earlier calls of fit() and of the call that has just returned. Must be called after each call of fit()."""
         self._fits += 1
         now, before = self._model.history, self.history
         if before is not None:

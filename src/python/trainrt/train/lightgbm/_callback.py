@@ -18,7 +18,7 @@ class RayTrainReportCallback:
     filename : str, default 'model.txt'
         Name of the model's file.
     frequency : int, default 0
-        Rounds per checkpoint; 0 takes no checkpoint before the last round.
+        Rounds per checkpoint; 0 saves no checkpoint before the last round.
     checkpoint_at_end : bool, default True
         Whether the last round has a checkpoint.
     results_postprocessing_fn : callable, optional

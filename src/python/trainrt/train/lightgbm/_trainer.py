@@ -69,7 +69,7 @@ def _boost(config: dict[str, Any], *, label_column: str, num_boost_round: int, n
 
 
 def _as_restored(model):
-    """Returns the model as it is after saving and loading, so that a run without a restart computes the same trees."""
+    """Returns the model as it is after saving and loading, so that runs with and without a restart compute the same trees."""
     return lightgbm.Booster(model_str=model.model_to_string()) if model is not None else None
 
 

@@ -78,5 +78,5 @@ class _Batches:
         return self._loop
 
     def _batches(self):
-        epoch = self._epoch_of()  # at the first batch: after a restart, Lightning makes the iterator before it has advanced its epoch
+        epoch = self._epoch_of()  # not called before the first batch: after a restart, Lightning makes the iterator before it has advanced its epoch
         yield from self._shard.iter_torch_batches(**self._arguments, epoch=epoch)

@@ -91,7 +91,7 @@ def _check_data(fit_params: dict[str, Any], datasets: Any, iter_config: Any) -> 
 
 
 def _with_checkpoint_config(run: RunConfig | None, options: dict[str, Any]) -> RunConfig | None:
-    """Returns the RunConfig; if it has no CheckpointConfig, with one that keeps the checkpoints that `options` choose."""
+    """Returns the RunConfig. If it has no CheckpointConfig, adds one that keeps the checkpoints that `options` choose."""
     count, monitor = options.get("save_top_k"), options.get("monitor")
     if (run is not None and getattr(run, "checkpoint_config", options) is not None) or (monitor is None and count is None):
         return run

@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 _MODULE, _VARIABLE = "accelerate.state", "ACCELERATE_USE_CPU"
-_PREFIXES = ("ACCELERATE_", "FSDP_", "MEGATRON_LM_", "PARALLELISM_CONFIG_")  # of the variables that Accelerate reads
+_PREFIXES = ("ACCELERATE_", "FSDP_", "MEGATRON_LM_", "PARALLELISM_CONFIG_")  # prefixes of the environment variables that Accelerate reads
 _before: dict[str, str] = {}  # Accelerate's variables when begin() was called
 
 
@@ -46,7 +46,7 @@ def _variables() -> dict[str, str]:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds accelerate.state once, with a loader that changes it after its execution."""
+    """Finds the module accelerate.state when it is first imported. Its loader executes the module and then changes it."""
 
     def find_spec(self, fullname, path, target=None):
         if fullname != _MODULE:

@@ -50,7 +50,7 @@ def described(size: Iterable[int], dtype: torch.dtype) -> list[Any]:
 
 
 def size_and_dtype(description: Any) -> tuple[torch.Size, torch.dtype]:
-    """Returns size and dtype of an entry of described()."""
+    """Returns the size and the dtype in `description`, a result of described()."""
     dtype, size = description
     return torch.Size(size), getattr(torch, dtype)
 

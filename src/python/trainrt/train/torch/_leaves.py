@@ -54,7 +54,7 @@ class Leaf:
         shape, first = compute_local_shape_and_global_offset(tensor.shape, tensor.device_mesh, tensor.placements)
         if not _is_box(tensor) or tuple(shape) != tuple(local.shape):
             raise TypeError(f"tensor '{self.name}' is distributed as {tensor.placements} over a mesh of the shape {tuple(tensor.device_mesh.shape)}; "
-                            f"checkpoints support shards along the axes only, so that each rank holds one box of the tensor")
+                            f"checkpoints support a distributed tensor only if each rank holds one box of it, that is, one range of indices along each axis")
         self._box = [min(index, extent) for index, extent in zip(first, tensor.shape)], list(tensor.shape)
         return local
 

@@ -54,7 +54,7 @@ def _communicator_context():
 
 
 def _communicator_arguments():
-    """Returns the address of the tracker. XGBoost before 2.1 reads it from the environment."""
+    """Returns the arguments with the address of the tracker. XGBoost before 2.1 reads the address from the environment instead."""
     version = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
     if version < (2, 1):
         return {}
@@ -82,7 +82,7 @@ def _boost(config: dict[str, Any], *, label_column: str, num_boost_round: int, n
 
 
 def _as_restored(model):
-    """Returns the model as it is after saving and loading, so that a run without a restart computes the same trees."""
+    """Returns the model as it is after saving and loading, so that runs with and without a restart compute the same trees."""
     if model is None:
         return None
     restored = xgboost.Booster()

@@ -62,7 +62,7 @@ class ScriptScheduler:
             self._scheduler.on_trial_add(self._controller, trial)
 
     def ends(self, trial: Any, result: dict[str, Any]) -> bool:
-        """Passes on a result. Returns whether the trial ends with it."""
+        """Passes a result to the scheduler. Returns whether the trial ends with this result."""
         if result.get("done"):
             return False
         action = self._scheduler.on_trial_result(self._controller, trial, result)
@@ -72,7 +72,7 @@ class ScriptScheduler:
         return action == TrialScheduler.STOP
 
     def on_end(self, trial: Any, error: bool) -> None:
-        """Passes on the end of a trial."""
+        """Notifies the scheduler that a trial has ended."""
         if error:
             self._scheduler.on_trial_error(self._controller, trial)
         elif not trial.is_stopped:

@@ -75,12 +75,12 @@ class ScriptSearch:
     # ---- results ----
 
     def on_result(self, trial_id: str, result: dict[str, Any]) -> None:
-        """Passes on a result that is not the last one of its trial."""
+        """Passes a result to the searcher, unless it is the last result of the trial."""
         if not result.get("done"):
             self._searcher.on_trial_result(trial_id, result)
 
     def on_end(self, trial_id: str, result: dict[str, Any] | None, error: bool) -> None:
-        """Passes on the end of a trial, once."""
+        """Notifies the searcher that a trial has ended, once per trial."""
         if trial_id in self._ended:
             return
         self._ended.add(trial_id)
@@ -90,13 +90,13 @@ class ScriptSearch:
         _new_file.replace(os.path.join(self._path, _FOLDER), f"{trial_id}.ended", lambda file: file.write(b""))
 
     def on_earlier_end(self, trial_id: str, result: dict[str, Any] | None, error: bool) -> None:
-        """Passes on the end of a trial of an earlier start of the script, if the restored searcher does not know it."""
+        """Notifies the restored searcher that a trial of an earlier start of the script has ended, if the searcher does not know this yet."""
         if self._has_state and not os.path.exists(os.path.join(self._path, _FOLDER, f"{trial_id}.ended")):
             self.on_end(trial_id, result, error)
 
 
 def suggested(path: str, trial_id: str) -> dict[str, Any] | None:
-    """Returns the config that a searcher has suggested for a trial of the sweep in `path`; `None` if it has none."""
+    """Returns the config that a searcher has suggested for a trial of the sweep in `path`, or `None` if there is no suggestion for this trial."""
     text = _text_of(path, trial_id)
     return None if text is None else decoded(json.loads(text))
 

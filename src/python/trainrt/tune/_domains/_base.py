@@ -58,7 +58,7 @@ class Domain:
         return made
 
     def is_grid(self) -> bool:
-        """Returns whether each value is used."""
+        """Returns whether the domain is a grid: the trials use each of its values."""
         return isinstance(self.sampler, Grid)
 
     def is_function(self) -> bool:

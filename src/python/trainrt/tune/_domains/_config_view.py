@@ -1,10 +1,10 @@
-"""The argument of a function of sample_from(): the other values of a trial."""
+"""The object that trainrt passes to the function of a sample_from(): it contains the other values of the trial."""
 
 from __future__ import annotations
 
 from typing import Any
 
-NO_VALUE_YET: Any = object()  # in place of a value that a function has not computed yet
+NO_VALUE_YET: Any = object()  # placeholder for a value that a function has not computed yet
 
 
 class Unresolved(Exception):

@@ -22,7 +22,7 @@ class _Generator:
 
 
 def generator_of(state: Any) -> Any:
-    """Returns a generator from a seed or a generator of NumPy; from `None`, numpy.random. Raises ImportError without NumPy."""
+    """Returns the random generator for `state`, a seed or a generator of NumPy; numpy.random for `None`. Raises ImportError without NumPy."""
     if isinstance(state, _Generator):
         return state
     try:
@@ -51,7 +51,7 @@ class Sampler:
 
 
 class BaseSampler(Sampler):
-    """Calls the function of a Function.
+    """Sampler of the domain Function. Calls the function of the domain.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Normal(Sampler):
 
 
 class Grid(Sampler):
-    """Marks a domain whose values are all used; it cannot draw.
+    """Sampler of a grid: the trials use each value of the domain. It cannot draw values.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Quantized(Sampler):
         self.sampler, self.q = sampler, q
 
     def get_sampler(self) -> Sampler:
-        """Returns the other sampler."""
+        """Returns the sampler that draws the values before they are rounded."""
         return self.sampler
 
     def sample(self, domain: Any, config: Any = None, size: int = 1, random_state: Any = None) -> Any:

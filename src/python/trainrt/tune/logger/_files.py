@@ -25,7 +25,7 @@ class _FileLogger(LoggerCallback):
         _notes.say(f"{type(self).__name__} has no effect: each trial's directory has {', '.join(self._SAVED_FILE_TEMPLATES)} without it")
 
     def _writes(self, trial: Any) -> bool:
-        """Returns whether this object writes the files of the trial. Makes its directory."""
+        """Returns whether this object writes the files of the trial. In this case, makes the directory of the trial."""
         if isinstance(trial, LiveTrial):
             return False
         if hasattr(trial, "init_local_path"):

@@ -90,7 +90,7 @@ class AsyncHyperBandScheduler(MetricScheduler):
         return "\n".join([f"Using AsyncHyperBand: num_stopped={self._num_stopped}", *(bracket.debug_str() for bracket in self._brackets)])
 
     def save(self, checkpoint_path: str) -> None:
-        """Writes the results of the rungs, as JSON."""
+        """Writes the state of the scheduler, such as the results of the rungs, into a file as JSON."""
         write_state(checkpoint_path, {"num_stopped": self._num_stopped, "bracket_of": self._bracket_of, "metric": self._metric, "mode": self._mode,
                                       "recorded": [[recorded for _, recorded in bracket.rungs] for bracket in self._brackets]})
 
@@ -123,7 +123,7 @@ class _Bracket:
         return low + (high - low) * (at - math.floor(at))
 
     def on_result(self, trial_id: str, time: float, score: float) -> str:
-        """Returns the decision at the highest rung that the trial has reached and not yet been recorded at."""
+        """Returns the decision at the highest rung that the trial has reached and at which the trial was not recorded before."""
         for milestone, recorded in self.rungs:
             if time >= milestone and trial_id in recorded and not self._stop_last_trials:
                 break

@@ -119,7 +119,7 @@ class BanditExplore:
 
 
 class Process:
-    """A Gaussian process. `points` are rows [time, metric before, values...], `changes` the targets, `bounds` those of the values."""
+    """A Gaussian process. `points` are rows [time, metric before, values...], `changes` the targets, `bounds` the bounds of the values."""
 
     def __init__(self, points: Any, changes: Any, bounds: list[tuple[float, float]]) -> None:
         import numpy

@@ -32,7 +32,7 @@ class TrialScheduler(Compared):
     CONTINUE, PAUSE, STOP, NOOP = "CONTINUE", "PAUSE", "STOP", "NOOP"
 
     name = ""  # the key tune.scheduler; "": the scheduler decides in the script
-    explore: Callable[[dict[str, Any]], Any] | None = None  # adjusts the config of a clone
+    explore: Callable[[dict[str, Any]], Any] | None = None  # function that adjusts the config of a clone
     _supports_buffered_results = True
 
     def __init__(self) -> None:

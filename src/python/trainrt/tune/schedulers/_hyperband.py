@@ -38,7 +38,7 @@ class HyperBandScheduler(MetricScheduler):
     """
 
     _supports_buffered_results = False
-    needs_pauses = True  # the script cannot pause trials
+    needs_pauses = True  # so that it cannot decide in the script, which cannot pause trials
 
     def __init__(self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None, max_t: int = 81,
                  reduction_factor: float = 3, stop_last_trials: bool = True) -> None:

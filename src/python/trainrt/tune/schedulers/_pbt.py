@@ -58,7 +58,7 @@ class PopulationBasedTraining(MetricScheduler):
     {('lr',): tune.loguniform(0.0001, 0.1)}
     """
 
-    needs_pauses = True  # the script cannot clone trials
+    needs_pauses = True  # so that it cannot decide in the script, which cannot clone trials
 
     def __init__(self, time_attr: str = "time_total_s", metric: str | None = None, mode: str | None = None, perturbation_interval: float = 60.0,
                  burn_in_period: float = 0.0, hyperparam_mutations: dict[str, Any] | None = None, quantile_fraction: float = 0.25,

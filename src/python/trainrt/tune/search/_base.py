@@ -156,7 +156,7 @@ class Searcher(Compared):
         return num_samples
 
     def with_own_space(self, param_space: Any) -> Any:
-        """Returns the param_space with the domains that the searcher was given."""
+        """Returns the param_space, to which the domains that were passed to the searcher itself are added."""
         return param_space
 
     def check_domains(self, domains: Mapping[str, Domain]) -> None:

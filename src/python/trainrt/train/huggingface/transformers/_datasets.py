@@ -15,7 +15,7 @@ class TrainRows(IterableDataset):
         super().__init__()
         self._shard, self._world_size = shard, world_size
         self._batch_size, self._drops_last = 1, False
-        self._epoch, self._skipped = 0, 0  # of the next loop
+        self._epoch, self._skipped = 0, 0  # epoch of the next loop, and number of batches that the loop skips
         self._loop: Any = None  # the newest loop: a shard saves the position of one loop only
 
     def __len__(self) -> int:

@@ -39,7 +39,7 @@ class LogReports(transformers.TrainerCallback):
         self._report_logs()
 
     def on_step_end(self, args, state, control, **others):
-        control.should_save &= not control.should_training_stop  # on_epoch_end() follows, and saves after the last log and evaluation
+        control.should_save &= not control.should_training_stop  # the last save is left to on_epoch_end(), after the last log and evaluation
         return control
 
     def on_epoch_begin(self, args, state, control, **others):
@@ -96,7 +96,7 @@ def _is_lowest_rank_with(saved):
 
 
 def _link_or_copy(source, target):
-    """Makes a hard link if the file system allows it: report() copies the file."""
+    """Makes `target` a hard link to `source`, or a copy if the file system allows no links. A link suffices, since report() copies the file."""
     try:
         os.link(source, target)
     except OSError:

@@ -28,7 +28,7 @@ def run(init, train_shard, evaluation_shard, config):
 
 
 def _read_rows(trainer):
-    """Makes the Trainer read batches of TrainRows as they are: the shards of the ranks are disjoint."""
+    """Makes the Trainer read the batches of TrainRows without a sampler of its own, since the shards of the ranks are already disjoint."""
     kind: Any = type(trainer)
 
     class TrainerOverShards(kind):

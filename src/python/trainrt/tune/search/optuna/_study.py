@@ -55,11 +55,11 @@ class Study:
             study.sampler = optuna.samplers.TPESampler(seed=random.Random(f"{self._seed} {count}").getrandbits(32))
 
     def enqueue(self, point: dict[str, Any]) -> None:
-        """Makes `point` the values of a next trial, unless the study has a trial with them."""
+        """Makes one of the next trials use the values `point`, unless the study already has a trial with these values."""
         self._study.enqueue_trial(point, skip_if_exists=True)
 
     def asked(self, trial_id: str, distributions: Any) -> Any:
-        """Returns the optuna.Trial of a trial."""
+        """Returns the optuna.Trial of the trial `trial_id`, which is created at the first call."""
         if trial_id not in self._asked:
             self._asked[trial_id] = self._study.ask(fixed_distributions=distributions)
         return self._asked[trial_id]
