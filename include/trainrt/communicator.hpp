@@ -67,8 +67,8 @@ TRAINRT_API std::string_view name_of(Collective::Kind kind);
 ///
 /// Errors: if a rank does not join a call within failure.collective_timeout, the call throws an Error that names the
 /// operation, the tensor, the missing ranks, and their last known step. The communicator cannot be used after that error.
-/// Not all backends detect that ranks call different functions or pass different sizes; with scaling.check = true, such
-/// calls are always detected.
+/// Not all backends detect that ranks call different functions or pass different sizes. With
+/// scaling.check_collectives = true, such calls are always detected.
 ///
 /// Order of sums: a sum is computed along one binary tree over the rank numbers, (((0+1)+(2+3))+((4+5)+...)). The bits of
 /// the result depend only on the number of ranks, not on the backend, the size of the buffer or the layout over nodes. f16

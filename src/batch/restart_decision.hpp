@@ -50,8 +50,8 @@ struct Situation {
   bool slow = false;
   /// True if the ranks have recorded that every restart would fail in the same way, or the last two attempts show it.
   bool permanent = false;
-  /// True if a restart needs no pause: a copy of the State is in memory, and at most one attempt in succession has
-  /// failed before it made a copy.
+  /// True if a restart needs no pause: a copy of the State is in memory, and attempts do not fail repeatedly before they
+  /// have made a copy (at most one in a row has).
   bool restarts_at_once = false;
   /// Number of failures that determines the pause before the restart; by default `failures`.
   std::optional<int> failures_for_pause = {};
@@ -77,8 +77,8 @@ struct RestartLimits {
   int max_workers_per_node = 0;
 };
 
-/// The action to take after an attempt to run the job step. The supervising command (`trainrt supervise`, or `trainrt -n`
-/// without Slurm) performs it.
+/// The action that the supervising command (`trainrt supervise`, or `trainrt -n` without Slurm) takes after an attempt has
+/// ended.
 struct RestartDecision {
   enum class Action { done, restart, requeue, leave_to_slurm, give_up };
   /// The restart limit that decided which action is taken.

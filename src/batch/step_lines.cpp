@@ -59,9 +59,10 @@ bool is_crash(std::string_view how) {
 }
 
 /// Returns the task whose death ended the job step: the first task that crashed or, if no task crashed, the first task
-/// that srun reported. A crash has precedence, because the death of another task does not cause crashes. The exception is
-/// SIGABRT: UCX aborts a process after the death of its peer. If the first reported task was killed by SIGKILL, SIGABRT
-/// does not count as a crash.
+/// that srun reported. A crash has precedence, because the death of another task does not cause crashes.
+///
+/// Exception: SIGABRT does not count as a crash if the first reported task was killed by SIGKILL, because UCX aborts a
+/// process after the death of its peer.
 const StepLines::DeadTask& first_to_die(const std::vector<StepLines::DeadTask>& dead) {
   const bool one_was_killed_first = signal_of(dead.front().how) == SIGKILL;
   const auto crashed = std::ranges::find_if(dead, [&](const auto& task) {

@@ -24,7 +24,8 @@ std::string generated_run_name(const std::string& source, const std::vector<std:
                                const Environment& environment, const std::vector<std::string>& words = {},
                                const std::vector<std::string>& texts = {});
 
-/// Returns the value of RunKeys::continue_with for a run with the generated name `name`. Pure function.
+/// Returns the option that a command needs to continue the run with the generated name `name` (RunKeys::continue_with):
+/// "--run.name=NAME (before --)". Pure function.
 std::string name_option(const std::string& name);
 
 /// Returns the word "again" for advice such as "run the same command again to continue". If the name of the run was

@@ -27,7 +27,7 @@ struct UnfinishedUpload {
   std::string id;    ///< upload id, assigned by the store
 };
 
-/// A byte range of an object to read: all of `into` is filled with the object's bytes from `offset` on.
+/// The request to read a byte range of an object: all of `into` is filled with the object's bytes from `offset` on.
 struct ObjectPart {
   std::uint64_t offset = 0;
   std::span<std::byte> into;

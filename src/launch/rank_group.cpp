@@ -44,8 +44,8 @@ Descriptor open_input(const GroupInput& input) {
   return own;
 }
 
-/// Returns the signal that the kernel sends to a rank if this process dies. The signal asks the rank to save and stop, so
-/// it must be one that the rank does not ignore.
+/// Returns the signal that the kernel sends to a rank if this process dies: the first stop signal, SIGTERM if possible,
+/// that the rank does not ignore. The rank then saves and stops.
 int signal_at_death() {
   for (const int number : {SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGINT})
     if (!is_signal_ignored(number)) return number;
@@ -209,8 +209,8 @@ class RankGroup::Impl {
     exchange_.wait_until_closed();
   }
 
-  /// Records that rank `rank` aborts, or the failure of its barrier. Returns true for the first abort of the group; the
-  /// `code` of the first abort becomes the exit code of the group.
+  /// Records that rank `rank` called MPI_Abort, or that its barrier failed. Returns true for the first such event in the
+  /// group, whose `code` becomes the exit code of the group.
   bool record_abort(int rank, int code) {
     auto no_abort = GroupEnd{};
     return aborted_.compare_exchange_strong(no_abort, GroupEnd{code, rank});

@@ -15,8 +15,8 @@ inline constexpr const char* rank_group_name = "trainrt";
 struct GroupLimits {
   double start_s = 20;    ///< timeout in seconds for the first barrier
   double later_s = 1800;  ///< timeout in seconds for later barriers
-  /// Returns whether the run can continue from copies of the State in memory. If true, the other ranks get no time to
-  /// save after a rank has exited early. Not set: the other ranks always get time to save.
+  /// Returns whether the run can continue from copies of the State in memory. If true, the other ranks are killed at once
+  /// after a rank has exited early, since they need not save. Not set: the other ranks always get time to save.
   std::function<bool()> has_copies = {};
 };
 

@@ -65,7 +65,7 @@ void encode_mean(std::string_view key, const Number& number, Encoded& out) {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A sum of integers in double is exact if the sum of their magnitudes is below this limit.
+/// Integers that are added as double have an exact sum if their magnitudes add up to less than this limit.
 constexpr double exact_below = static_cast<double>(max_exact_integer);
 
 double magnitude(const Number& number) { return number.whole ? std::abs(number.value) : infinity; }

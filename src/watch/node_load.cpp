@@ -153,8 +153,8 @@ std::map<int, NodeLoad::Process> NodeLoad::processes_on(int cpu) const {
   return found;
 }
 
-/// Finds the other process that used most time of this CPU since the previous detailed sample, which was taken `seconds`
-/// ago; 0: there is no previous sample.
+/// Stores in `facts` which other process used the most time of this CPU since the previous detailed sample. `seconds`: time
+/// since that sample; 0 if this sample is the first one.
 void NodeLoad::add_others(NodeFacts& facts, double seconds) {
   const auto before = std::exchange(others_, processes_on(sched_getcpu()));
   if (seconds <= 0) return;

@@ -106,7 +106,7 @@ class NodeCommunicator : public SharedCommunicator {
   double on_long_wait(double waited_s) override {
     if (nodes_ == 1) return SharedCommunicator::on_long_wait(waited_s);
     mpi_->roll_call().answer();
-    constexpr double min_s = 0.02, max_s = 0.25;  // a rank that asks waits up to two seconds for answers
+    constexpr double min_s = 0.02, max_s = 0.25;  // far less than the two seconds for which a roll call waits for answers
     return std::clamp(waited_s / 20, min_s, max_s);
   }
 

@@ -16,7 +16,7 @@ namespace trainrt::comm {
 class MpiRequests : public Awaited {
  public:
   explicit MpiRequests(MpiRollCall& roll_call) : roll_call_(roll_call) {}
-  static constexpr double max_sleep_s = 0.1;  ///< a rank that asks waits up to two seconds for answers
+  static constexpr double max_sleep_s = 0.1;  ///< far less than the two seconds for which a roll call waits for answers
 
   MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 

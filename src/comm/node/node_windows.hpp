@@ -14,8 +14,8 @@
 
 namespace trainrt::comm {
 
-/// The shared memory segments ("windows") that Communicator::allocate() has returned. A window stays mapped until all ranks
-/// have released their part of it, because other ranks may still reduce in its memory.
+/// The shared memory segments ("windows") from which Communicator::allocate() has returned memory. A window stays mapped
+/// until all ranks have released their slice of it, because other ranks may still reduce in its memory.
 class NodeWindows : public Segments {
  public:
   Memory add(SharedSegment segment) {

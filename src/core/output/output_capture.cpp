@@ -25,8 +25,8 @@ namespace trainrt {
 
 namespace {
 
-// Maximum time in seconds to wait until log and terminal accept earlier output. After that time, a message of the runtime
-// is written although earlier output is not.
+// Maximum time in seconds for which a message of the runtime waits until log and terminal have accepted earlier output.
+// After that time, the message is written before the earlier output.
 constexpr double max_wait_s = 1;
 
 std::atomic<OutputTee*> current = nullptr;

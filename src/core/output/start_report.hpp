@@ -13,8 +13,8 @@ class StartReport {
   /// The report of this process. It does nothing before enable() is called.
   static StartReport& of_process();
 
-  /// Begins the report. The first parts are the time from the start of `trainrt -n` to the start of this rank, if such a
-  /// process is the parent and this is the run's first attempt, and the time from the start of this process to this call.
+  /// Begins the report with the time from the start of this process to this call. In the first attempt under `trainrt -n`,
+  /// the time from the start of `trainrt -n` to the start of this process comes before it.
   void enable();
 
   /// Ends a part of the start, which began at the end of the previous part.

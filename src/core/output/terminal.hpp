@@ -18,8 +18,8 @@ struct TerminalSize {
 /// goes to a file or another program (srun, for example), or if the terminal has no control sequences (TERM=dumb).
 std::optional<TerminalSize> terminal_of_output();
 
-/// Terminal control sequences (ECMA-48, and the scrolling region of the DEC VT100) that reserve the last row of a terminal
-/// for a status line. All other output scrolls above the status line.
+/// Control sequences that reserve the last row of a terminal for a status line (ECMA-48, and the scrolling region of the
+/// DEC VT100). All other output scrolls above the status line.
 namespace last_row {
 
 /// Returns the control sequence that reserves the last row of the terminal for a status line. Text in the last row scrolls

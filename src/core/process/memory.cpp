@@ -38,8 +38,8 @@ struct MemoryCgroup {
   CgroupFiles files;
 };
 
-/// Adds the cgroup with the path `inner` below the mount point `root`, and its ancestors, to `groups`. A container may see
-/// its own cgroup as the root although `inner` is the path outside the container; folders that do not exist are skipped.
+/// Adds the cgroup with the path `inner` below the mount point `root`, and its ancestors, to `groups`. Folders that do not
+/// exist are skipped: in a container, `inner` may be a path outside the container.
 void add_with_ancestors(std::vector<MemoryCgroup>& groups, const fs::path& root, fs::path inner, const CgroupFiles& files) {
   for (;; inner = inner.parent_path()) {
     std::error_code none;

@@ -47,7 +47,8 @@ struct H5Box {
   std::optional<H5Run> run_in(const Shape& shape) const;
 };
 
-/// A mapping of an HDF5 virtual dataset: a part of it, and the part of a source dataset that provides its elements.
+/// One mapping of an HDF5 virtual dataset: `to` is a range of its elements, and `from` is the part of a source dataset that
+/// provides the values of these elements.
 struct H5Mapping {
   std::string file;  ///< path of the source file as stored in the HDF5 file; "." is the file of the virtual dataset
   std::string dataset;

@@ -18,7 +18,7 @@ namespace trainrt::metrics {
 /// program, and restarts it if it exits early, so add() does not block.
 ///
 /// The program confirms reports by printing a number N on a line: it has stored all reports up to number N. A restarted
-/// program gets again all reports that it has not confirmed. Until the program has printed a number, a report counts as
+/// program receives all unconfirmed reports again. As long as the program has printed no number, a report counts as
 /// confirmed once the program has read the report's line from the pipe.
 class ProgramFeed {
  public:
@@ -59,7 +59,7 @@ class ProgramFeed {
  private:
   struct Sent {
     std::int64_t report;
-    std::uint64_t end;  ///< offset of the line's end in all bytes that were sent to this process of the program
+    std::uint64_t end;  ///< total number of bytes that were sent to the running process, up to the end of this line
   };
 
   void run();

@@ -58,8 +58,9 @@ std::map<std::string, std::set<std::string>> builds_in(std::string_view text) {
   return builds;
 }
 
-/// Appends to `clauses` the first file of the library `name` of which a rank has other builds than before. A rank that has
-/// loaded additional files or builds is no difference, because libraries load files when they need them.
+/// Compares the files of the library `name` that the ranks have loaded with those of an earlier attempt. Appends the first
+/// file with other builds than before to `clauses`. Additional files or builds are no difference, because libraries load
+/// files when they need them.
 void add_library_difference(std::vector<std::string>& clauses, const std::string& name, const RankTexts& before,
                             const RankTexts& now) {
   const auto ranks = std::min(before.count(), now.count());

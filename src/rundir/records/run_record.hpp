@@ -74,8 +74,8 @@ RunRecord new_run_record(const std::string& name, const std::string& function, c
 /// as its default. `attempt` is stored in the returned changes. Pure function.
 std::vector<RunRecord::Change> changes_of(const RunRecord& record, const ConfigTexts& config, int attempt = 0);
 
-/// Stores the present values of section [loop], and the changes that changes_of() finds, in the run's record. Returns these
-/// changes.
+/// Updates the run's record at the start of attempt `attempt`: stores the present values of section [loop], and appends the
+/// changes that changes_of() finds. Returns these changes.
 std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt);
 
 /// Returns the recorded values of config section [loop] as a JSON object, the content of params.json.

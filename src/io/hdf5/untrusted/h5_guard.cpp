@@ -64,8 +64,8 @@ void judge(const std::string& path, int exit_code) {
   if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure within 5 s of processor time");
   if (exit_code == h5_too_large)
     refuse(path,
-           "to read its structure, HDF5 needs more memory than the larger of 1 GiB and 16 times the file, "
-           "or than half of the available memory");
+           "HDF5 needs more memory than is allowed for reading the file's structure. The limit is the larger of 1 GiB and "
+           "16 times the file size, but at most half of the available memory");
   if (exit_code > 128)
     refuse(path, fmt::format("HDF5 crashes while reading its structure ({})", strsignal(exit_code - 128)));
   warn_once(fmt::format("h5_examiner exited with {}", exit_code));
