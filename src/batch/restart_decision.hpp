@@ -50,10 +50,10 @@ struct Situation {
   bool slow = false;
   /// True if the ranks have recorded that every restart would fail in the same way, or the last two attempts show it.
   bool permanent = false;
-  /// True if a restart needs no pause: a copy of the State is in memory, and attempts do not fail repeatedly before they
-  /// have made a copy (at most one in a row has).
+  /// True if a restart needs no pause: a copy of the State is in memory, and not more than one attempt in a row has failed
+  /// before it made such a copy.
   bool restarts_at_once = false;
-  /// Number of failures that determines the pause before the restart; by default `failures`.
+  /// Number of failures from which the pause before the restart is computed; if not set, `failures` is used.
   std::optional<int> failures_for_pause = {};
   /// Words that advice adds after "submit it again". They are " with --run.name=NAME (before --)" if the same command in
   /// a new job would start a new run, otherwise "".
@@ -115,8 +115,8 @@ RestartDecision decide(const Situation& situation, const RestartLimits& limits);
 /// - requeue the job to get other nodes, only if it was not requeued before
 RestartDecision begin(const Situation& situation, const RestartLimits& limits);
 
-/// Returns the reason why the run must use nodes that it should avoid (Node::excluded), because neither this allocation nor
-/// a requeue has enough other nodes; "" if the run can avoid them. Pure function.
+/// Returns the reason why the run must use excluded nodes (Node::excluded): neither this allocation nor a requeue has
+/// enough other nodes. Returns "" if the run can avoid the excluded nodes. Pure function.
 std::string why_not_without_excluded(const Situation& situation, const RestartLimits& limits);
 
 }  // namespace trainrt::batch

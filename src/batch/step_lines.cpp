@@ -44,8 +44,8 @@ int signal_of(std::string_view how) {
   return 0;
 }
 
-/// Returns the number N of the signal that killed a task, or that is encoded in the task's exit code 128 + N; 0 if the task
-/// exited otherwise. `how` is srun's description of the exit, such as "Killed".
+/// Returns the number N of the signal that killed a task, or that the task's exit code 128 + N encodes. Returns 0 if no
+/// signal ended the task. `how` is srun's description of the exit, such as "Killed".
 int deadly_signal(std::string_view how) {
   if (!how.starts_with(exited)) return signal_of(how);
   const auto code = parse_integer(std::string(how.substr(exited.size()))).value_or(0);

@@ -27,7 +27,7 @@ struct StorageUrl {
 };
 
 /// Parses a URL. Returns nullopt if `text` is not a URL. Throws UsageError, which lists the valid values, if the scheme or
-/// an option is unknown, and if the URL contains access keys, which the error does not quote.
+/// an option is unknown. Also throws UsageError if the URL contains access keys; the error does not quote them.
 ///
 /// The URL of an object store may have the options of Apache Arrow: endpoint_override, scheme, region,
 /// allow_bucket_creation and allow_bucket_deletion (the last two have no effect). They follow the last question mark before

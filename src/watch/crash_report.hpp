@@ -13,9 +13,10 @@ namespace trainrt::watch {
 /// - prints one line on standard error,
 /// - writes the stack into logs/crash-attempt-000003-rank-00002.txt of the run directory,
 /// - writes error.txt of the run, if no other rank has written it.
-/// The files contain the last lines that the rank has printed; standard error gets these lines if the terminal has not
-/// shown them (OutputCapture). Then the process dies of the same signal. Function names in the stack are mangled: `c++filt`
-/// demangles them.
+///
+/// The files contain the last lines that the rank has printed. If the terminal has not shown these lines (OutputCapture),
+/// they are printed on standard error, too. Then the process dies of the same signal. Function names in the stack are
+/// mangled: `c++filt` demangles them.
 
 /// Installs the crash handlers for the process, and an alternate signal stack for the calling thread, so that a stack
 /// overflow is reported, too. Must be called after everything else that installs signal handlers: UCX does so before

@@ -60,8 +60,9 @@ struct RankStacks {
 /// Returns the contents of the file with a rank's report and stacks.
 std::string report_file(const RankReport& report, const RankStacks& stacks);
 
-/// Returns the stacks in `file`, a text of report_file(), that show where the rank's code is: the stacks of its program
-/// or, if it runs none, the stack of its train thread. Returns "" if the file has no stacks. Pure function.
+/// Returns those stacks in `file`, a text of report_file(), that show where the rank hangs. These are the stacks of its
+/// program if it runs a program, otherwise the stack of its train thread. Returns "" if `file` has no stacks. Pure
+/// function.
 std::string stacks_in(std::string_view file);
 
 /// Returns the rank numbers as text, such as "rank 3" or "ranks 0-2,5". `ranks` must be ascending.

@@ -54,7 +54,7 @@ struct NodeFacts {
 /// Pure function.
 std::string reasons_in(const NodeFacts& facts);
 
-/// Summary of a window of training steps on one rank, in seconds. Plain data that ranks exchange.
+/// Summary of consecutive training steps (a window) on one rank, in seconds. Plain data, which the ranks exchange.
 struct WindowTimes {
   /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save, so the value
   /// for reports or saves is the median duration of one of them, times their number per step.
@@ -95,9 +95,13 @@ struct SlowRank {
 };
 
 /// Returns the rank that slows the others down, or nullopt if no rank is clearly slow. `ranks` has one summary per rank.
-/// The own time of the slow rank must exceed the own time of the median rank by more than a tenth, by more than the
-/// variation of its steps, by more than a fiftieth of the time from one step to the next, and by 0.5 ms per step. Rank 0
-/// is never reported for its saves, since it commits the checkpoints of all ranks. Pure function.
+/// The own time of a slow rank exceeds that of the median rank by more than each of these limits:
+/// - a tenth of the median rank's own time
+/// - the variation of the slow rank's steps
+/// - a fiftieth of the time from one step to the next
+/// - 0.5 ms per step
+///
+/// Rank 0 is never reported for its saves, since it commits the checkpoints of all ranks. Pure function.
 std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks);
 
 }  // namespace trainrt::watch

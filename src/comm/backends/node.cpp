@@ -2,8 +2,8 @@
 // exchanges the results with the first ranks of the other nodes over MPI. If all ranks are on one node, MPI is not
 // needed.
 //
-// Sums follow the fixed binary tree over rank numbers. A node computes the sums of the complete subtrees with all ranks
-// on the node, and only these sums are sent: one sum per node if each node has 2^k consecutive ranks.
+// Sums follow the fixed binary tree over rank numbers. A node computes one sum for each subtree that contains only ranks of
+// this node, and only these sums are sent. If each node has 2^k consecutive ranks, this is one sum per node.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -151,8 +151,8 @@ class NodeCommunicator : public SharedCommunicator {
   NodeWindows windows_;
 };
 
-/// Reduces the data of this node's ranks, for this rank's share of the elements: computes one sum for each subtree of the
-/// reduction tree that contains only ranks of this node.
+/// Reduces the data of this node's ranks, but only those elements for which this rank is responsible (its share). Computes
+/// one sum for each subtree of the reduction tree that contains only ranks of this node.
 void NodeCommunicator::sum_share(const Collective& c, const Announcer::EnteredCollective& entered) {
   const auto [first, count] = share_of_rank(c.buffer.count, board().self());
   auto parts = entered.data_of_all();

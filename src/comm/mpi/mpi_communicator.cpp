@@ -175,8 +175,8 @@ CollectiveTask MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
     narrow(reinterpret_cast<const float*>(own.data()), bytes_of(buffer.data), buffer.count, buffer.dtype);
 }
 
-/// All-reduces a long buffer. Each rank is responsible for a share of the elements: it receives the share's values from all
-/// ranks, combines them in the fixed order of tree_steps(), and sends the result to all ranks.
+/// All-reduces a long buffer. Each rank is responsible for a share of the elements: it receives these elements from all
+/// ranks, combines them in the fixed order of tree_steps(), and sends the results to all ranks.
 CollectiveTask MpiCommunicator::reduce_long(Buffer buffer, Op op, int tag) {
   const auto steps = tree_steps(size());
   const auto mine = share_of_rank(buffer, rank(), size());

@@ -15,9 +15,8 @@ namespace trainrt {
 
 namespace {
 
-/// Threshold of free space in bytes. If a file system has no free inodes, missing inodes are reported as the cause of a
-/// failed write only if at least this much space is free; otherwise missing space is reported. The threshold is not 0,
-/// since a few free bytes may be left on a full file system.
+/// Threshold of free space in bytes. A file system with less free space counts as full, since a few free bytes may be left
+/// on a full file system. Only if more space is free, missing inodes are reported as the cause of a failed write.
 constexpr std::uint64_t min_free_bytes = std::uint64_t{64} << 10;
 
 /// Threshold of free space in bytes. If a write failed with ENOSPC although more space than this is free, the error message

@@ -17,8 +17,8 @@
 #include "core/output/output_tail.hpp"
 #include "core/output/standard_streams.hpp"
 
-/// A function of the sanitizers' runtime library that sets the descriptor of its reports; nullptr in a process without a
-/// sanitizer.
+/// A function of the sanitizers' runtime library: sets the descriptor to which a sanitizer writes its reports. nullptr in a
+/// process without a sanitizer.
 extern "C" __attribute__((weak)) void __sanitizer_set_report_fd(void* fd);
 
 namespace trainrt {

@@ -24,9 +24,11 @@ namespace trainrt {
 /// Copies the output of a process to the destinations that an OutputTargets names (log file, terminal, callback), and
 /// keeps the last bytes in memory. A thread of this object reads the output from pipes.
 ///
-/// If standard output and standard error are shown on different terminals or files, each has its own pipe, and the log
+/// If standard output and standard error are shown on different terminals or files, each has its own pipe. The log then
 /// contains their bytes in the order in which they are read. Otherwise one pipe carries both and preserves the order of
-/// the writes. Memory is bounded: a process blocks if it writes faster than log and terminal accept the output.
+/// the writes.
+///
+/// Memory is bounded: a process blocks if it writes faster than log and terminal accept the output.
 class OutputTee {
  public:
   /// Creates the pipes for the output of a process. Throws Error if the system has no pipe left.

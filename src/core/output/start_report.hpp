@@ -22,7 +22,7 @@ class StartReport {
     if (is_enabled_) add(part);
   }
 
-  /// Ends the last part, and logs the report on rank 0. Does nothing after the first call.
+  /// Ends the part "first step", and logs the report on rank 0. Only the first call has an effect.
   void end_first_step() {
     if (is_enabled_) finish();
   }

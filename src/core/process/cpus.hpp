@@ -12,9 +12,8 @@ std::string affinity_of_this_thread();
 /// Returns the number of CPUs on which this thread may run; 1 if it cannot be determined.
 int cpus_of_this_thread();
 
-/// Returns the number of CPUs for this rank: the number of CPUs in the affinity `mine`, divided by the number of ranks of
-/// the node that have the same affinity. The result is at least 1. `of_node`: affinities of all ranks of the node. Pure
-/// function.
+/// Returns the number of CPUs for this rank. This is the number of CPUs in its affinity `mine`, divided by the number of
+/// ranks of the node with the same affinity, but at least 1. `of_node`: affinities of all ranks of the node. Pure function.
 int cpus_each(const std::string& mine, std::span<const std::string> of_node);
 
 /// The CPUs on which a rank may run, and the number of ranks that share these CPUs.

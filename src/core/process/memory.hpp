@@ -5,9 +5,10 @@
 
 namespace trainrt {
 
-/// Returns the bytes of memory that this process can still allocate: the minimum of the memory that the kernel reports as
-/// available on this node, the memory left within the limits of the process's cgroups, and the memory left within the
-/// limit of `ulimit -v`.
+/// Returns the bytes of memory that this process can still allocate. This is the minimum of three numbers:
+/// - the available memory of this node, as the kernel reports it
+/// - the memory that is left within the limits of the process's cgroups
+/// - the memory that is left within the limit of `ulimit -v`
 std::uint64_t available_memory();
 
 /// Returns the memory limit of this process's cgroups in bytes. All processes in a cgroup share its limit. If no cgroup

@@ -47,7 +47,7 @@ std::string FencedDirectory::path_of(std::string_view name) const { return path_
 std::string FencedDirectory::temporary_path(std::string_view name) const {
   std::string flat(name);
   std::ranges::replace(flat, '/', '_');
-  // One path per process, because several ranks may write the same file.
+  // The path differs between processes, because several ranks may write a file of the same name.
   return temporary_beside(private_dir_ + "/" + flat);
 }
 

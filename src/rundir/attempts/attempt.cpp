@@ -42,8 +42,8 @@ void write_missing_end(const io::FencedDirectory& files, const AttemptRecord& me
   write_end(files, gone);
 }
 
-/// Writes an end into each record of an earlier attempt that has no end: the record of `before`, the attempt before `me`,
-/// and the records of all attempts with a heartbeat file. Removes these heartbeat files.
+/// Writes an end into each record of an earlier attempt that has no end. Only these records are examined: that of `before`,
+/// the attempt before `me`, and those of all attempts with a heartbeat file. Removes these heartbeat files.
 void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, const std::optional<AttemptRecord>& before) {
   const auto& run_dir = files.path();
   if (before) write_missing_end(files, me, *before);

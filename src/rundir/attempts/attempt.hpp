@@ -20,8 +20,9 @@ void fill_from_meter(AttemptRecord& record, const Meter& meter);
 /// one of several processes that start at the same time gets a number. The private directory is created first, so that a
 /// process that sees the record can fence the attempt off, by taking the directory away (io/files/fenced_directory.hpp).
 ///
-/// While the object lives, a thread writes heartbeats: it sets the record's modification time (mtime) to now and writes the
-/// meter's values to the heartbeat file, at least every 10 s, at the first step, and after each commit of a checkpoint.
+/// While the object lives, a thread writes heartbeats at least every 10 s, at the first step, and after each commit of a
+/// checkpoint. A heartbeat sets the record's modification time (mtime) to now and writes the meter's values to the
+/// heartbeat file.
 class Attempt {
  public:
   /// Claims the next attempt number, and fences off all older attempts (io/files/fenced_directory.hpp), so that only this

@@ -41,8 +41,8 @@ class Meter {
   /// - `silent`: the attempt runs a program that may not use trainrt's API. The program counts as silent until it restores,
   ///   steps or reports, unless note_reporting_run() is called.
   /// - `observed`: progress is read from the output of such a program.
-  /// - `program_ready_s`: function that returns the time at which the program was started, or at which it later opened its
-  ///   run; a negative number before that. May be called on any thread. Empty if the attempt runs no program.
+  /// - `program_ready_s`: returns the time at which the program was started or, later, at which it opened its run. Returns
+  ///   a negative number before that. May be called on any thread. Empty if the attempt runs no program.
   explicit Meter(double started_s, bool silent = false, bool observed = false,
                  std::function<double()> program_ready_s = {});
 

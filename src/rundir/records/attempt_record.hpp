@@ -80,7 +80,7 @@ struct AttemptRecord {
   /// then no longer count as saved.
   bool accepted_missing = false;
   BitFacts bits = {};  ///< facts on which the bits of results may depend; empty in records of older versions
-  /// number of the newest earlier attempt whose rank statuses contain the memory of the ranks; 0: none, or unknown
+  /// number of the newest earlier attempt that recorded the ranks' memory use (in RankStatus); 0: none, or unknown
   int memory_attempt = 0;
 
   /// Returns whether the attempt's progress is known, from trainrt's API or from the program's output.
@@ -102,9 +102,9 @@ std::string why_without_end(const Owner& gone, const Owner& me);
 std::string to_text(const AttemptRecord& record);
 AttemptRecord attempt_record_from(const std::string& text);
 
-/// Conversion of the content of a heartbeat file, which is the progress and times of a running attempt.
-/// heartbeat_text() returns it as JSON text; merge_heartbeat_text() copies the values of such a text into `record`. If
-/// the text is invalid, merge_heartbeat_text() throws std::exception and leaves `record` unchanged.
+/// A heartbeat file contains the progress and times of a running attempt as JSON. heartbeat_text() returns this content;
+/// merge_heartbeat_text() copies the values in `text` into `record`. If `text` is invalid, merge_heartbeat_text() throws
+/// std::exception and leaves `record` unchanged.
 std::string heartbeat_text(const AttemptRecord& record);
 void merge_heartbeat_text(AttemptRecord& record, const std::string& text);
 

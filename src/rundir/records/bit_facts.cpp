@@ -79,7 +79,7 @@ void add_library_difference(std::vector<std::string>& clauses, const std::string
   }
 }
 
-/// Returns the texts of a JSON object with texts per rank, by key.
+/// Parses a JSON object whose values have one text per rank, and returns these values by key.
 std::map<std::string, RankTexts> texts_by_name(const nlohmann::ordered_json& json) {
   std::map<std::string, RankTexts> texts;
   for (const auto& [name, of_ranks] : json.items()) texts[name] = RankTexts::from_json(of_ranks);

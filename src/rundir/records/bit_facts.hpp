@@ -34,7 +34,7 @@ class RankTexts {
   std::vector<std::pair<std::int64_t, std::string>> runs_;
 };
 
-/// Facts about the processes of an attempt. Besides the config and the data, the bits of results may depend on them. A fact
+/// Facts about the processes of an attempt that may change the bits of results, even with the same config and data. A fact
 /// is empty if it is unknown (records of older versions).
 struct BitFacts {
   RankTexts threads;  ///< number of threads of each rank; "4 on 2 CPUs" if the rank has fewer CPUs than threads

@@ -25,7 +25,8 @@ namespace trainrt::io {
 
 namespace {
 
-/// Maximum number of seconds to wait for a storage that does not answer. A file that makes HDF5 loop is detected earlier.
+/// Maximum number of seconds to wait for h5_examiner if the storage does not answer. A file that makes HDF5 loop forever is
+/// detected earlier, by its processor time.
 constexpr double limit_s = 600;
 
 /// The running process of the program h5_examiner, and the files that need not be examined again. Protected by h5_lock().

@@ -34,8 +34,8 @@ void h5_examine(const std::function<H5Id()>& open, const std::function<void(doub
 
 /// Lets the program h5_examiner open an HDF5 file or object before this process opens it, because libhdf5 may crash, loop
 /// or take all memory if a file is corrupt. Examines each file once per process.
-/// - Throws Error, which names the file, if h5_examiner crashes, if opening one object takes more than 5 s of processor
-///   time, or if the program needs more memory than min(max(1 GiB, 16 * file size), available memory / 2).
+/// - Throws Error, which names the file, if h5_examiner crashes or exceeds a limit. The limits are 5 s of processor time
+///   for opening one object, and min(max(1 GiB, 16 * file size), available memory / 2) of memory.
 /// - Throws StorageError if an object cannot be read.
 /// - If the program is not found in the folders of trainrt's modules, files are not examined, and one warning is logged.
 /// Hold h5_lock().
