@@ -8,7 +8,7 @@
 
 namespace trainrt::config {
 
-/// Origin, as named in error messages, of a setting that the program requested at run time.
+/// OptionValue::origin of a setting that the program requested at run time. Error messages name the origin.
 inline constexpr std::string_view origin_of_program = "the program";
 
 /// Prefix of OptionValue::origin for a value that a Tuner in a Python script has set: error messages then name "the Tuner

@@ -10,8 +10,8 @@ namespace trainrt::launch {
 inline constexpr const char* rank_group_variable = "PMI_SERVER";
 inline constexpr const char* rank_group_name = "trainrt";
 
-/// Timeouts for the ranks of a RankGroup in the barriers at their start and of MPI_Finalize. After a timeout the missing
-/// ranks are logged, and the group ends with exit code 70.
+/// Timeouts of a RankGroup for the barriers at the start of the ranks and in MPI_Finalize. If a rank does not reach a
+/// barrier in time, the missing ranks are logged, and the group ends with exit code 70.
 struct GroupLimits {
   double start_s = 20;    ///< timeout in seconds for the first barrier
   double later_s = 1800;  ///< timeout in seconds for later barriers

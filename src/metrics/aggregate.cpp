@@ -14,7 +14,7 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Name of a metric that a function of a sweep returns without a name, as in Ray Tune.
+/// Name of the metric if a Tune function reports or returns a number without a name (the name is that of Ray Tune).
 constexpr std::string_view unnamed_metric = "_metric";
 
 [[noreturn]] void bad_key(const std::string& key, const std::string& why) {

@@ -35,10 +35,11 @@ struct CrashFiles {
 /// is used.
 class CrashScope {
  public:
-  /// `life` must outlive this object. `end_step` ends the job step on all ranks with the exit code that is its
-  /// argument. It is needed under launchers that let the other ranks wait when one rank dies; otherwise it is empty. A
-  /// thread that the constructor starts calls `end_step`. If the call does not return within a few seconds, the crashed
-  /// rank dies anyway.
+  /// `life` must outlive this object.
+  ///
+  /// `end_step(code)` ends the job step on all ranks with exit code `code`. It is needed only under launchers that let the
+  /// other ranks wait when one rank dies; otherwise it is empty. After a crash, a thread of this object calls it. If the
+  /// call does not return within a few seconds, the crashed rank dies anyway.
   CrashScope(CrashFiles files, int attempt, int rank, const Liveness& life, std::function<void(int)> end_step);
   ~CrashScope();
   CrashScope(const CrashScope&) = delete;

@@ -73,7 +73,7 @@ struct WindowTimes {
 /// reports and saves between windows, because a window may contain no report or save.
 class WindowMaker {
  public:
-  /// Returns the summary of the window of steps in `steps`, and reorders `steps`.
+  /// Returns the summary of the window that consists of the steps in `steps`. Changes the order of `steps`.
   WindowTimes window_of(std::span<StepTime> steps);
 
  private:

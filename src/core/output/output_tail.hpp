@@ -5,7 +5,7 @@
 
 namespace trainrt {
 
-/// Keeps the last bytes of a process's output of any length, in bounded memory.
+/// Stores the last bytes of a process's output in bounded memory. The output may have any length.
 class OutputTail {
  public:
   static constexpr std::size_t max_bytes = std::size_t{64} << 10;

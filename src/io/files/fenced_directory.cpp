@@ -113,8 +113,8 @@ void FencedDirectory::remove(std::string_view name) const {
 }
 
 bool FencedDirectory::is_fenced() const {
-  // The private directory is checked before and after the FencedDirectory itself. Otherwise, storage that becomes
-  // available between the two checks would look like fencing.
+  // The private directory must be missing both before and after the check of the FencedDirectory itself. Otherwise, storage
+  // that becomes available between two checks would look like fencing.
   return is_gone_or_link(private_dir_) && is_accessible(path_) && is_gone_or_link(private_dir_);
 }
 

@@ -122,7 +122,8 @@ class Meter {
   std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // negative before the event
   std::atomic<double> steps_at_s_{-1};  // value of steps_begin_s() at the first step or report; negative before that
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
-  // total number of iterations: 0 if unknown; times of the last report and of the job's end: negative if unknown
+  // expected_: total number of iterations, 0 if unknown; the times of the last report and the job's end: negative if
+  // unknown
   std::atomic<double> expected_{0}, reported_at_s_{-1}, job_ends_at_s_{-1};
   int stalls_ = 0;
   std::mutex mutex_;

@@ -41,8 +41,8 @@ struct BitFacts {
   RankTexts cpus;     ///< kind of CPU of each rank (kind_of_cpu())
   std::map<std::string, std::string> versions;  ///< versions of libraries, by name
   RankTexts gpus = {};                          ///< kinds of GPUs of each rank; "none" without GPUs
-  /// The environment variables by which libraries choose their code, by name; nothing if unknown. A rank without the
-  /// variable has the text "". Variables that no rank has are left out.
+  /// Values of the environment variables by which libraries choose their code, by name of the variable; nullopt if unknown.
+  /// The text "" means that the variable is not set on a rank. Variables that no rank has are left out.
   std::optional<std::map<std::string, RankTexts>> variables = {};
   /// The libraries that computed the values, by name: files of each rank with their builds, "libcublas.so.12 (build 1),
   /// libcublasLt.so.12 (build 2)"; "" for a rank that has not loaded the library.

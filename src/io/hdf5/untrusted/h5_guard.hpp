@@ -11,9 +11,9 @@ namespace trainrt::io {
 /// (h5_too_large).
 inline constexpr int h5_too_slow = 3, h5_too_large = 4;
 
-/// A request to the program h5_examiner to examine an HDF5 file. It is written to the standard input of the program,
-/// followed by the bytes of the file's path. The program answers '.' when it has examined the file. Before that, it may
-/// send an H5BytesRequest, which is answered with the requested bytes.
+/// A request to the program h5_examiner to examine an HDF5 file. This process writes the request, followed by the bytes of
+/// the file's path, to the standard input of the program. The program answers '.' when it has examined the file. Before
+/// that, the program may send H5BytesRequests, which this process answers with the requested bytes.
 struct H5ExamineRequest {
   std::uint64_t path_bytes = 0;
   std::uint64_t object_bytes = 0;  ///< size in bytes of an object of an object store; 0 for a file
