@@ -29,7 +29,7 @@ ShortageFound of_file_system(const std::optional<StorageRoom>& room) {
   if (!room) return {Shortage::space, "remove files there"};
   const bool no_inodes = room->free_inodes == std::uint64_t{0};
   if (no_inodes && room->free_bytes >= min_free_bytes)
-    return {Shortage::inodes, fmt::format("no inodes are left there for new files ({} of space are free): "
+    return {Shortage::inodes, fmt::format("no inodes are left there for new files (although {} of space are free): "
                                           "remove files of any size",
                                           byte_size(room->free_bytes))};
   constexpr std::string_view odd =
