@@ -45,9 +45,9 @@ struct HangVerdict {
   bool hangs = true;  ///< false if all ranks have reported and one of them is excused (its operation may take long)
 };
 
-/// Finds the late ranks, for which the others wait: ranks without a report, ranks that compute while others wait, and ranks
-/// at an earlier step than others. `reports` has one entry per rank; `hosts` has one host name per rank, or is empty. Pure
-/// function.
+/// Finds the late ranks, for which the others wait. A rank is late if it has written no report, if it computes while others
+/// wait, or if it is at an earlier step than others. `reports` has one entry per rank; `hosts` has one host name per rank,
+/// or is empty. Pure function.
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts);
 
 /// The stacks that follow the report of a rank in its file.

@@ -56,8 +56,8 @@ std::string reasons_in(const NodeFacts& facts);
 
 /// Summary of consecutive training steps (a window) on one rank, in seconds. Plain data, which the ranks exchange.
 struct WindowTimes {
-  /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save, so the value
-  /// for reports or saves is the median duration of one of them, times their number per step.
+  /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save. The value for
+  /// reports is therefore the median duration of a report times the number of reports per step; likewise for saves.
   std::array<float, work_count> work{};
   float own = 0;     ///< seconds of own work per step: all work except reports, for which rank 0 alone writes files
   float waits = 0;   ///< median seconds per step in collectives

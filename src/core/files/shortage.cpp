@@ -44,9 +44,9 @@ double fraction(std::uint64_t used, std::uint64_t limit) {
   return limit == 0 ? 0 : static_cast<double>(used) / static_cast<double>(limit);
 }
 
-/// Finds the quota that made a write fail. A quota of files is the cause only if its limit is reached. A large write can
-/// fail before a quota of bytes has reached its limit, so otherwise the quota of bytes with the largest used fraction is
-/// the cause.
+/// Finds the quota that made a write fail. If the limit of a quota of files is reached, this quota is the cause. Otherwise,
+/// the cause is the quota of bytes of which the largest fraction is used: its limit need not be reached, since a large
+/// write can fail earlier.
 ShortageFound of_quotas(std::span<const Quota> quotas) {
   constexpr std::string_view remedy = "remove files there, or ask for a larger quota";
   const auto full_of_files =

@@ -33,8 +33,8 @@ struct MemoryKills {
 };
 MemoryKills memory_kills();
 
-/// Checks that `bytes` bytes of memory are available: throws UsageError "WHAT takes 16.0 GiB of memory ..., and 3.1 GiB ...
-/// are left on HOST" if available_memory() is less.
+/// Throws UsageError if available_memory() is less than `bytes`: "WHAT takes 16.0 GiB of memory ..., and 3.1 GiB ... are
+/// left on HOST".
 void require_memory(std::uint64_t bytes, const std::string& what);
 
 /// Returns the error message for a std::bad_alloc: names the host and the memory that is left.

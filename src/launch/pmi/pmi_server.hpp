@@ -35,8 +35,8 @@ class PmiServer {
   std::string answer(const std::string& line);
   /// Makes the server answer all later barriers at once, without a fence. Must be called after MPI_Init has returned.
   ///
-  /// The only later barrier is that of MPI_Finalize. MPICH before 4.2 makes no progress on open connections during this
-  /// barrier, so that with UCX over TCP, other ranks may wait forever (pmodels/mpich pull request 6596 removed the
+  /// The only later barrier is that of MPI_Finalize. During this barrier, MPICH before 4.2 makes no progress on open
+  /// connections. With UCX over TCP, other ranks may then wait forever (pmodels/mpich pull request 6596 removed the
   /// barrier). Thread-safe.
   void end_start() { start_is_over_ = true; }
 

@@ -46,8 +46,8 @@ struct AttemptRecord {
   /// Name of the node that caused the attempt's end: the node died or was too slow, or its ranks were killed, crashed or
   /// hung. "" if no node is to blame, or if the node is unknown (records of older versions).
   std::string blamed_node = {};
-  /// True if the attempt failed in a way in which every restart would fail: before the first step, or in the same way as
-  /// the attempt before it. Supervising processes do not restart it.
+  /// True if every restart would fail in the same way as this attempt: it failed before the first step, or with the same
+  /// error as the attempt before it. Supervising processes then do not restart the run.
   bool is_permanent = false;
   /// the start of the next attempt, if it was announced
   std::optional<NextStart> next_start = {};

@@ -34,8 +34,8 @@ double end_of(const AttemptRecord& attempt) {
 
 bool moved(const AttemptRecord& attempt) { return attempt.shows_progress() && end_of(attempt) > begin_of(attempt); }
 
-/// Returns the position that the run has reached, in iterations: the position of a running attempt, or the position from
-/// which the next attempt will continue.
+/// Returns the position that the run has reached, in iterations. If an attempt is running, this is its position; otherwise
+/// it is the position from which the next attempt will continue.
 double reached(std::span<const AttemptRecord> attempts) {
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
     const bool keeps_all = !went_wrong(state_of(*attempt));

@@ -10,8 +10,8 @@ namespace trainrt::rundir {
 
 namespace {
 
-// Maximum seconds between the last heartbeat and the end of an attempt that do not count as a gap, because both times
-// are recorded in complete seconds.
+// A difference of up to this number of seconds between the last heartbeat and the end of an attempt does not count as a
+// gap, because both times are recorded in complete seconds.
 constexpr double resolution_s = 2;
 
 /// The work of an attempt, counted in steps or in reports: the count at its start, at its end, and in its last checkpoint.
