@@ -42,9 +42,9 @@ namespace trainrt {
 struct Collective {
   enum class Kind : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast, barrier };
   Kind kind = Kind::barrier;
-  /// the full-size data: input and output of all_reduce and broadcast, input of reduce_scatter, output of all_gather
+  /// the data of full size: input and output of all_reduce and broadcast, input of reduce_scatter, output of all_gather
   Buffer buffer;
-  /// this rank's part, counts[rank] elements of buffer.dtype: output of reduce_scatter, input of all_gather
+  /// this rank's part of the data, counts[rank] elements of buffer.dtype: output of reduce_scatter, input of all_gather
   void* part = nullptr;
   /// for reduce_scatter and all_gather: number of elements of each rank's part, in rank order; their sum is buffer.count
   std::span<const std::size_t> counts;

@@ -145,9 +145,9 @@ class TRAINRT_API Epoch {
   /// Returns this rank's batches, of `batch_size` samples per rank.
   ///
   /// In an elastic run (scaling.min_workers), the global batch keeps the size that it has on the full number of ranks
-  /// (num_workers), and is divided evenly over the present ranks. A batch may then be larger than `batch_size`. Its size
-  /// may differ by one sample between ranks, which Batch::weight() corrects. It may be empty if the run has more ranks
-  /// than num_workers.
+  /// (num_workers), and is divided evenly over the present ranks. A rank's batch may then be larger than `batch_size`. The
+  /// sizes may differ by one sample between ranks; Batch::weight() corrects this. If the run has more ranks than
+  /// num_workers, a rank's batch may be empty.
   ///
   /// All ranks get equally many batches, except with Remainder::uneven and Remainder::whole, which leave out empty
   /// batches.

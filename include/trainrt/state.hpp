@@ -64,9 +64,9 @@ struct TensorEntry {
   bool optional = false;  ///< if a checkpoint lacks the tensor, loading leaves the tensor's memory unchanged
   bool one_of_several = false;  ///< the entry was added by State::slab()
   bool summed = false;          ///< the entry was declared by part_of_sum()
-  /// If null, a save copies the tensor first. Otherwise, a save writes directly from the memory of `local`, and this
-  /// pointer keeps that memory valid. It must then be host memory. The train function may change it only in functions
-  /// passed to State::before_save(); the load of a checkpoint changes it, too.
+  /// If null, a save copies the tensor first. Otherwise, a save writes directly from the memory of `local`, which must be
+  /// host memory; this pointer keeps the memory valid. The train function may then change the memory only in functions
+  /// passed to State::before_save(). Loading a checkpoint changes the memory, too.
   std::shared_ptr<const void> steady = nullptr;
 
   /// Declares that this rank's part of the tensor is a slab of a global tensor. The slab starts at index `first` of axis

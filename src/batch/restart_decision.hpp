@@ -70,7 +70,8 @@ struct RestartLimits {
   int workers = 0;          ///< number of workers (ranks) on all nodes; 0: the number of tasks of the allocation
   /// Number of workers (ranks) of every job step, on any number of CPUs; 0: a job step has at most the tasks of its nodes
   int fixed_workers = 0;
-  /// True if a requeue to other nodes is preferred to `fixed_workers` workers on fewer nodes, when nodes are excluded.
+  /// If nodes are excluded: true if the job should rather be requeued to get other nodes than run all `fixed_workers`
+  /// workers on fewer nodes.
   bool prefers_other_nodes = false;
   int min_cpus = 1;  ///< minimum number of CPUs on which `fixed_workers` workers continue
   /// Maximum number of workers that fit into the memory of one node, if `fixed_workers` is set; 0: unknown.

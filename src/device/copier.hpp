@@ -24,8 +24,8 @@ class Copier {
 
   Runtime& runtime() const { return runtime_; }
 
-  /// Orders later copies after the work that has been enqueued on the GPUs' default streams before this call. Work on other
-  /// streams is not waited for: the caller must wait for it.
+  /// Orders later copies after all work that was enqueued on the GPUs' default streams before this call. Copies do not wait
+  /// for work on other streams: the caller must wait for such work.
   void follow_default_streams();
 
   /// to_host() and to_device() enqueue a copy of `bytes` bytes from or to memory of `gpu`, and return. Both memory ranges

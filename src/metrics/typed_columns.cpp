@@ -21,7 +21,7 @@ namespace {
 /// a damaged file.
 std::string seal(std::string_view image) { return "trainrt metrics xxh3_128 " + io::digest_of(image) + "\n"; }
 
-/// The values of one metric key, one per record; null if the record lacks the key.
+/// Pointers to the values of one metric key, one pointer per record; nullptr if the record lacks the key.
 using Cells = std::vector<const Record::Value*>;
 
 template <class T>

@@ -139,7 +139,7 @@ float NodeLoad::max_celsius() const {
 }
 
 std::map<int, NodeLoad::Process> NodeLoad::processes_on(int cpu) const {
-  // indices in `fields` of fields 14, 15 and 39 of proc(5), which begins at field 3
+  // Indices in `fields`, which begins with field 3 of proc(5), of the fields 14, 15 and 39.
   constexpr std::size_t user = 11, system = 12, processor = 36;
   const auto tick_s = 1 / static_cast<double>(sysconf(_SC_CLK_TCK));
   std::map<int, Process> found;

@@ -37,7 +37,7 @@ class StallMeter {
   /// Returns whether the rank is busy with an operation of its own that may take long, such as a checkpoint. `waits` is
   /// whether the rank waits for other ranks.
   bool is_excused(bool waits) const { return !waits && last_.phase != Phase::training && quiet_ <= long_limit_; }
-  /// Restarts the limit after a cancelled alarm: the next alarm is raised only after the full limit has passed again.
+  /// Called after a cancelled alarm: the next alarm is raised only after the complete time limit has passed again.
   void postpone() { postponed_ = quiet_; }
 
  private:

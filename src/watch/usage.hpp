@@ -23,7 +23,7 @@ struct Usage {
 class UsageMeter {
  public:
   /// Starts the measurement. `since_s` is the time at which the attempt began (monotonic_seconds()). If the process was
-  /// started for this attempt, usage is counted from the start of the process; otherwise from the construction.
+  /// started for this attempt, usage is counted from the start of the process, otherwise from this call.
   explicit UsageMeter(double since_s);
   Usage sample();
 

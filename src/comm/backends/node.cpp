@@ -122,7 +122,7 @@ class NodeCommunicator : public SharedCommunicator {
 
  private:
   bool is_leader() const { return board().self() == 0; }
-  /// The communicator with which the ranks create shared memory.
+  /// Returns the communicator by which the ranks agree when they create and release shared memory.
   Communicator& plain() { return mpi_ ? static_cast<Communicator&>(*mpi_) : *this; }
   std::unique_ptr<Communicator> split_in_memory(std::span<const int> members);
   int index_of(int other) const {

@@ -21,7 +21,7 @@ class NodeWindows : public Segments {
   Memory add(SharedSegment segment) {
     const auto at = static_cast<std::size_t>(segment.index) * segment.slice;
     auto* const mine = segment.memory.get() + at;
-    // `given_back` is atomic, because the owner may release the memory on any thread.
+    // `given_back` is atomic, because the owner of the memory may release it on any thread.
     auto given_back = std::make_shared<std::atomic<bool>>(false);
     windows_.push_back({segment.memory, mine, segment.slice, given_back});
     auto end = [given_back, memory = std::move(segment.memory), file = segment.file] { given_back->store(true); };

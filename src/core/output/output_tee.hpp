@@ -40,9 +40,9 @@ class OutputTee {
 
   /// The process that writes its output to the pipes.
   enum class Writer {
-    /// A child process, which has inherited the write ends. begin() closes them in this process.
+    /// A child process, which has inherited the write ends of the pipes. begin() closes the write ends in this process.
     child,
-    /// This process, which keeps the write ends. The log gets its title line with the first output.
+    /// This process, which keeps the write ends open. The log gets its title line with the first output.
     this_process,
   };
   /// Descriptors of the pipes' write ends for standard output and standard error, closed on exec. With Writer::child, valid

@@ -57,7 +57,7 @@ class Meter {
   /// Records the step and iteration at which the attempt begins. They were restored from checkpoint number `checkpoint`
   /// of the run; -1 if they were restored from another run's checkpoint.
   void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
-  /// Records that the attempt begins from a copy of the State in memory, after restored() or in its place.
+  /// Records that the attempt begins from a copy of the State in memory. Called after restored(), or instead of it.
   void note_copy() { from_copy_.store(true, std::memory_order_relaxed); }
   void stepped(std::int64_t step);
   void reported(std::int64_t iteration);

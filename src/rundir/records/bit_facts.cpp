@@ -45,8 +45,8 @@ void add_variables(std::vector<std::string>& clauses, const BitFacts& before, co
   }
 }
 
-/// Returns the builds in a text of BitFacts::libraries, by the name of the file without version: "libopenblasp" for
-/// "libopenblasp-r0.3.21.so (build 0b35d7e1c0ad)".
+/// Parses a text of BitFacts::libraries, and returns the builds by file name without version. Example: the text
+/// "libopenblasp-r0.3.21.so (build 0b35d7e1c0ad)" has the build 0b35d7e1c0ad of "libopenblasp".
 std::map<std::string, std::set<std::string>> builds_in(std::string_view text) {
   constexpr std::string_view separator = ", ";
   std::map<std::string, std::set<std::string>> builds;

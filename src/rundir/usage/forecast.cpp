@@ -96,8 +96,9 @@ std::optional<double> iteration_s(std::span<const AttemptRecord> attempts, const
   return all_s / (reached - begin_of(*first));
 }
 
-/// Returns the time limit of the present or last job in seconds, a multiple of 60 as in Slurm; 0 if it is unknown. If Slurm
-/// does not report the start of the job, the slightly later start of the job's first attempt is used.
+/// Returns the time limit of the present or last job in seconds, rounded to a multiple of 60 as in Slurm; 0 if it is
+/// unknown. The limit is computed from the start and end of the job. If Slurm does not report the start, the slightly later
+/// start of the job's first attempt is used.
 double job_limit_s(std::span<const AttemptRecord> attempts) {
   const auto& last = attempts.back();
   if (last.job_end.empty()) return 0;

@@ -51,9 +51,9 @@ std::optional<Forecast> forecast_of(std::span<const AttemptRecord> attempts, con
 /// jobs" while a job of the run is running, "9:00:00 left in 3 jobs" after it.
 std::string brief(const Forecast& forecast);
 
-/// Returns advice on the time limit of further jobs, with the same number of jobs as brief(): "this run needs this and 2
-/// more jobs of 04:00:00; 03:40:00 would do". Returns "" if the run needs no further job, or if the jobs' time limit is
-/// unknown.
+/// Returns advice on the time limit of further jobs: "this run needs this and 2 more jobs of 04:00:00; 03:40:00 would do".
+/// The shorter limit is sufficient for the same number of jobs. Returns "" if the run needs no further job, or if the jobs'
+/// time limit is unknown.
 std::string advice_of(const Forecast& forecast);
 
 /// Returns a duration in the format of Slurm: "04:00:00", or "1-02:00:00" for a day or more.
