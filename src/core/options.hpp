@@ -45,7 +45,7 @@ struct OptionSpec {
 
 /// The valid range of a time limit in seconds: from the resolution of a clock (1 ms) to about 30 years.
 constexpr Range any_time = {.least = 1e-3, .most = 1e9};
-/// The upper bound in a Range of valid numbers for a config value that is stored as int.
+/// The maximum of the valid numbers (Range::most) for a config value that is stored as int.
 constexpr double max_int = std::numeric_limits<int>::max();
 
 /// Returns a description of the valid values of a config key: "a number of seconds, 0.001 or more".

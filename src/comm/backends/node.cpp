@@ -91,7 +91,7 @@ class NodeCommunicator : public SharedCommunicator {
     if (nodes_ == 1) return SharedCommunicator::start_maximum(mine);
     mpi_->start_maximum(mine);
   }
-  /// First completes the collectives in progress, since other ranks may wait for them without polling MPI.
+  /// First completes this rank's collectives in progress: other ranks may wait for them, and do not poll MPI meanwhile.
   Maximum finish_maximum(std::string_view name) override {
     if (nodes_ == 1) return SharedCommunicator::finish_maximum(name);
     drain();

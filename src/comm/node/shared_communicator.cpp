@@ -13,8 +13,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Maximum total size in bytes of the data of all ranks up to which each rank computes the complete result of an
-/// all-reduce. This saves one wait.
+/// If the data of all ranks together has at most this size in bytes, each rank computes the complete result of an
+/// all-reduce itself. The ranks then need not wait for parts of the result from each other.
 constexpr std::size_t max_redundant_bytes = std::size_t{128} << 10;
 
 std::size_t width_of(const Collective& c) { return size_of(c.buffer.dtype); }

@@ -44,7 +44,7 @@ bool is_of_library(std::string_view text) {
          std::ranges::find(functions, text) != functions.end();
 }
 
-/// Returns the error message for an unexpected exception, one with a text that does not name the failed action.
+/// Returns the error message for an unexpected exception: its own text does not name the failed action.
 std::string unexpected(const std::exception& error) {
   return fmt::format(
       "unexpected error '{}' ({}): a bug in the train function, in a library that it uses, or in trainrt. "

@@ -30,7 +30,7 @@ namespace {
 constexpr double max_wait_s = 1;
 
 std::atomic<OutputTee*> current = nullptr;
-std::atomic<pid_t> current_process = 0;  // process with the reading thread; a forked child has no such thread
+std::atomic<pid_t> current_process = 0;  // the process that has the reading thread; its forked children have none
 std::atomic<bool> current_is_shown = true;
 const OutputTee* child_tee = nullptr;
 std::shared_mutex tees_mutex;  // protects the OutputTees `current` and `child_tee`; locked exclusively to reset a pointer

@@ -27,7 +27,7 @@ class StartReport {
     if (is_enabled_) finish();
   }
 
-  /// Returns "0.35 s to the end of the first step: process 0.02 s, config 0.03 s, first step 0.30 s".
+  /// Returns the report as text: "0.35 s to the end of the first step: process 0.02 s, config 0.03 s, first step 0.30 s".
   std::string text() const;
 
  private:

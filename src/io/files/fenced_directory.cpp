@@ -24,8 +24,8 @@ bool moved(const std::string& from, const std::string& to) {
   fail_to_rename(from, to, errno);
 }
 
-/// Returns whether `path` exists and its status can be read. Follows a symbolic link at `path`, because a user may have
-/// made the FencedDirectory a link.
+/// Returns whether `path` exists and its status can be read. Follows a symbolic link at `path`: the user may have replaced
+/// the FencedDirectory by a link.
 bool is_accessible(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0;

@@ -93,8 +93,8 @@ std::string attempt_name(int number);
 /// Returns the state of an attempt: running (its record has no end), finished, stopped, failed or killed.
 RunState state_of(const AttemptRecord& attempt);
 
-/// Returns a description of how an attempt ended that did not record its end: "killed: it wrote no end (job 17, ...)".
-/// `gone` is the process that owned this attempt, `me` the process that owns the next attempt.
+/// Describes the end of an attempt that has not recorded its end: "killed: it wrote no end (job 17, ...)". `gone` is the
+/// process that owned this attempt; `me` is the process that owns the next attempt.
 std::string why_without_end(const Owner& gone, const Owner& me);
 
 /// Conversion of an attempt's record to JSON text and back. attempt_record_from() throws std::exception for invalid JSON,

@@ -14,8 +14,8 @@ constexpr std::int64_t max_recorded_ranks = 1'000'000'000;
 
 std::string or_not_set(const std::string& text) { return text.empty() ? "not set" : text; }
 
-/// Appends to `clauses` the first difference between two texts per rank. `fact` names the property that the texts
-/// describe.
+/// Compares the text of each rank in `before` and `now`, and appends the first difference to `clauses`. `fact` names what
+/// the texts describe: "the number of threads".
 void add_difference(std::vector<std::string>& clauses, const std::string& fact, const RankTexts& before,
                     const RankTexts& now) {
   if (before.empty() || now.empty()) return;

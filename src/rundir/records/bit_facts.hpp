@@ -18,7 +18,7 @@ class RankTexts {
 
   bool empty() const { return runs_.empty(); }
   std::int64_t count() const;  ///< number of ranks
-  /// Returns the text of a rank; "" if there is none.
+  /// Returns the text of rank `rank`; "" if there is no such rank.
   const std::string& of(std::int64_t rank) const;
   /// Returns the lowest rank whose text is different in `other`; -1 if all texts are equal.
   std::int64_t first_difference(const RankTexts& other) const;
@@ -44,8 +44,9 @@ struct BitFacts {
   /// Values of the environment variables by which libraries choose their code, by name of the variable; nullopt if unknown.
   /// The text "" means that the variable is not set on a rank. Variables that no rank has are left out.
   std::optional<std::map<std::string, RankTexts>> variables = {};
-  /// The libraries that computed the values, by name: files of each rank with their builds, "libcublas.so.12 (build 1),
-  /// libcublasLt.so.12 (build 2)"; "" for a rank that has not loaded the library.
+  /// The libraries that computed the values, by name. The text of a rank has the files of the library that the rank has
+  /// loaded, with their builds: "libcublas.so.12 (build 1), libcublasLt.so.12 (build 2)". It is "" if the rank has not
+  /// loaded the library.
   std::map<std::string, RankTexts> libraries = {};
 
   bool empty() const { return threads.empty() && cpus.empty() && versions.empty() && libraries.empty(); }

@@ -14,7 +14,7 @@ namespace trainrt::rundir {
 namespace {
 
 constexpr double min_training_s = 2;
-// minimum number of iterations of the last attempt, for a forecast that uses the speed of this attempt alone
+// If the last attempt has made at least this number of iterations, the forecast uses the speed of this attempt alone.
 constexpr double min_iterations = 5;
 constexpr double stop_early_s = 15;
 // maximum wait before an automatic restart within a job; after a longer wait, a user has resumed the run
