@@ -42,9 +42,9 @@ namespace trainrt {
 struct Collective {
   enum class Kind : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast, barrier };
   Kind kind = Kind::barrier;
-  /// the full-size data: input and output of all_reduce and broadcast, input of reduce_scatter, output of all_gather
+  /// the data of full size: input and output of all_reduce and broadcast, input of reduce_scatter, output of all_gather
   Buffer buffer;
-  /// this rank's part, counts[rank] elements of buffer.dtype: output of reduce_scatter, input of all_gather
+  /// this rank's part of the data, counts[rank] elements of buffer.dtype: output of reduce_scatter, input of all_gather
   void* part = nullptr;
   /// for reduce_scatter and all_gather: number of elements of each rank's part, in rank order; their sum is buffer.count
   std::span<const std::size_t> counts;
@@ -61,19 +61,19 @@ TRAINRT_API std::string_view name_of(Collective::Kind kind);
 /// Collective: all ranks must call all functions, in the same order and with the same sizes, except where a function is
 /// documented as not collective.
 ///
-/// Threads: only the thread that runs the train function may call functions of a Communicator. With several communicators,
-/// all ranks must wait on them in the same order, because operations of a communicator advance only in calls of its own
-/// functions.
+/// Threads: only the thread that runs the train function may call functions of a Communicator. An operation advances only
+/// in calls of functions of its own communicator. If a rank uses several communicators, all ranks must therefore wait on
+/// them in the same order.
 ///
 /// Errors: if a rank does not join a call within failure.collective_timeout, the call throws an Error that names the
 /// operation, the tensor, the missing ranks, and their last known step. The communicator cannot be used after that error.
-/// Not all backends detect that ranks call different functions or pass different sizes; with scaling.check = true, such
-/// calls are always detected.
+/// Not all backends detect that ranks call different functions or pass different sizes. With
+/// scaling.check_collectives = true, such calls are always detected.
 ///
 /// Order of sums: a sum is computed along one binary tree over the rank numbers, (((0+1)+(2+3))+((4+5)+...)). The bits of
-/// the result depend only on the number of ranks, not on the backend, the size of the buffer or the layout over nodes. f16
-/// and bf16 are summed in f32 and rounded once, to nearest even. The NCCL backend keeps this order only with
-/// scaling.deterministic.
+/// the result depend only on the number of ranks, not on the backend, the size of the buffer or the layout over nodes.
+/// Values of type f16 and bf16 are summed in f32 and rounded once, to nearest even. The NCCL backend keeps this order only
+/// with scaling.deterministic.
 class TRAINRT_API Communicator {
  public:
   Communicator(int rank, int size) : rank_(rank), size_(size) {}

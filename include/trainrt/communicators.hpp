@@ -30,8 +30,9 @@ TRAINRT_API void prepare_mpi(double timeout_seconds = 20);
 /// Returns a communicator over all ranks of MPI_COMM_WORLD, for a program that calls MPI itself.
 ///
 /// The program must have called MPI_Init or MPI_Init_thread on the calling thread, and must destroy the communicator before
-/// it calls MPI_Finalize. trainrt's background threads do not call MPI; the MPI standard requires MPI_THREAD_FUNNELED or
-/// more for any program with threads. The communicator's messages are never matched with the program's own messages.
+/// it calls MPI_Finalize. The background threads of trainrt do not call MPI. The MPI standard requires MPI_THREAD_FUNNELED
+/// or more, because the program then has several threads. The communicator's messages are never matched with the program's
+/// own messages.
 ///
 /// If a rank does not join an operation of the communicator within `timeout_seconds`, the operation throws Error.
 /// The MPI library is the one that the program links. It must have the binary interface (ABI) of MPICH.

@@ -160,8 +160,8 @@ class TRAINRT_API Context final {
 
   /// Completes one step of training. The attached State must be consistent: the run may save and stop here.
   ///
-  /// Throws Error on all ranks if saving has failed too often, or if replicated tensors differ between ranks (unless config
-  /// key checkpoint.replica_check allows that). Collective.
+  /// Throws Error on all ranks if saving has failed too often. Also throws Error if replicated tensors differ between
+  /// ranks, unless config key checkpoint.replica_check allows differences. Collective.
   void step();
   /// Returns the number of steps completed since the run began, over all attempts.
   std::int64_t step_count() const;

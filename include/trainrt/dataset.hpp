@@ -145,9 +145,9 @@ class TRAINRT_API Epoch {
   /// Returns this rank's batches, of `batch_size` samples per rank.
   ///
   /// In an elastic run (scaling.min_workers), the global batch keeps the size that it has on the full number of ranks
-  /// (num_workers), and is divided evenly over the present ranks. A batch may then be larger than `batch_size`. Its size
-  /// may differ by one sample between ranks, which Batch::weight() corrects. It may be empty if the run has more ranks
-  /// than num_workers.
+  /// (num_workers), and is divided evenly over the present ranks. A rank's batch may then be larger than `batch_size`. The
+  /// sizes may differ by one sample between ranks; Batch::weight() corrects this. If the run has more ranks than
+  /// num_workers, a rank's batch may be empty.
   ///
   /// All ranks get equally many batches, except with Remainder::uneven and Remainder::whole, which leave out empty
   /// batches.
@@ -224,7 +224,7 @@ class TRAINRT_API Dataset {
   /// parentheses.
   ///
   /// Throws UsageError, with the position in the condition, for a syntax error, an unknown field, and a comparison of a
-  /// number with a text; also if no sample is kept. Collective.
+  /// number with a text. Also throws UsageError if no sample is kept. Collective.
   void filter(std::string_view condition);
   /// The user's function for flat_map(): makes any number of new samples from one sample's `values`, and appends the
   /// bytes of the new samples to `made`.
@@ -265,10 +265,12 @@ class TRAINRT_API Dataset {
   /// WeightedRandomSampler). An epoch still has size() samples. Uses 8 bytes of memory per sample. Throws UsageError for an
   /// unknown field, for weights that are negative, infinite or NaN, and if all weights are 0. Collective.
   void draw_by_weight(std::string_view field);
-  /// Applies a fitted preprocessor to the samples, in all loops over batches that begin later: after the transformations
-  /// that config section [data.NAME] declares, and before map(). Throws UsageError if the preprocessor is not fitted, if
-  /// a column that it needs is missing, if map() was called before, and if a key of the section applies random
-  /// augmentation. Not collective, but all ranks must make the same calls.
+  /// Applies a fitted preprocessor to the samples, in all loops over batches that begin later. The preprocessor is applied
+  /// after the transformations that config section [data.NAME] declares, and before map().
+  ///
+  /// Throws UsageError if the preprocessor is not fitted, if the samples lack a column that it needs, after a call of
+  /// map(), and if a key of the section applies random augmentation. Not collective, but all ranks must make the same
+  /// calls.
   void preprocess(const class Preprocessor& preprocessor);
 
  private:

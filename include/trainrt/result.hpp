@@ -50,8 +50,8 @@ struct TRAINRT_API Result {
   ReportedMetrics metrics;  ///< metrics of the last report; the runtime adds those with names that start with "_"
   std::map<std::string, ReportColumn> columns;  ///< by metric name: the metric's values in all reports
   std::optional<ResultCheckpoint> checkpoint;   ///< newest existing checkpoint of the run
-  /// All existing checkpoints of the run, best first by the metric that config key checkpoint.score_attribute names; newest
-  /// first if that key is not set.
+  /// All existing checkpoints of the run, best first. The best is determined by the metric that config key
+  /// checkpoint.score_attribute names; if the key is not set, the newest checkpoint is the best.
   std::vector<ResultCheckpoint> best_checkpoints;
 
   /// Returns the checkpoint with the best value of metric `metric`, or nothing if no checkpoint has a number of that name.

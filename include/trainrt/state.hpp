@@ -64,14 +64,14 @@ struct TensorEntry {
   bool optional = false;  ///< if a checkpoint lacks the tensor, loading leaves the tensor's memory unchanged
   bool one_of_several = false;  ///< the entry was added by State::slab()
   bool summed = false;          ///< the entry was declared by part_of_sum()
-  /// If null, a save copies the tensor first. Otherwise, a save writes directly from the memory of `local`, and this
-  /// pointer keeps that memory valid. It must then be host memory. The train function may change it only in functions
-  /// passed to State::before_save(); the load of a checkpoint changes it, too.
+  /// If null, a save copies the tensor first. Otherwise, a save writes directly from the memory of `local`, which must be
+  /// host memory; this pointer keeps the memory valid. The train function may then change the memory only in functions
+  /// passed to State::before_save(). Loading a checkpoint changes the memory, too.
   std::shared_ptr<const void> steady = nullptr;
 
-  /// Declares that this rank's part of the tensor is a slab of a global tensor: the slab starts at index `first` of axis
-  /// `axis`, on which the global tensor has `global_extent` indices. Returns *this. Throws UsageError if the axis or the
-  /// slab is out of range.
+  /// Declares that this rank's part of the tensor is a slab of a global tensor. The slab starts at index `first` of axis
+  /// `axis`; the global tensor has `global_extent` indices on this axis. Returns *this. Throws UsageError if the axis or
+  /// the slab is out of range.
   TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);
   /// Declares that each rank has its own tensor (Placement::per_rank). Returns *this. Throws UsageError for more than 31
   /// axes.
@@ -80,8 +80,8 @@ struct TensorEntry {
   /// last report. Returns *this.
   ///
   /// If a checkpoint is loaded on the number of ranks that saved it, each rank loads its own part of the sum. On another
-  /// number of ranks n, rank r loads the sum of the parts of ranks r, r + n, r + 2n, ... or zeros if these ranks did not
-  /// exist. The sum over all ranks is therefore unchanged.
+  /// number of ranks, n, rank r loads the sum of the parts that ranks r, r + n, r + 2n, ... have saved, or zeros if these
+  /// ranks did not exist. The sum over all ranks is therefore unchanged.
   ///
   /// Throws UsageError for types other than f64, f32, f16, bf16, i64 and i32.
   TRAINRT_API TensorEntry& part_of_sum();

@@ -190,8 +190,7 @@ Lease::~Lease() {
   std::unique_lock lock(shared_->mutex);
   shared_->ending = true;
   shared_->changed.notify_all();
-  // The background thread gets 0.3 s to end its squeue process. The destructor does not wait for a query that blocks
-  // longer.
+  // The destructor waits 0.3 s for the background thread to end its squeue process, and no longer if the query blocks.
   shared_->changed.wait_for(lock, std::chrono::milliseconds(300), [this] { return !shared_->asking; });
 }
 

@@ -14,8 +14,8 @@ namespace trainrt::batch {
 
 namespace {
 
-/// Returns whether Slurm can allocate a node in the sinfo state `state`: true for "idle" or "mixed~" (powered down until it
-/// is needed), false for "down" or any state with "*" (the node does not respond).
+/// Returns whether Slurm can allocate a node in the sinfo state `state`. Examples: true for "idle" and "mixed~" (powered
+/// down until it is needed); false for "down" and for any state with "*" (the node does not respond).
 bool is_allocatable(std::string_view state) {
   constexpr std::array usable = {"idle", "mixed", "allocated", "completing", "planned"};
   return state.find('*') == std::string_view::npos &&

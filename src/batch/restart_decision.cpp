@@ -106,9 +106,9 @@ RestartDecision after_loss(const Situation& situation, const RestartLimits& limi
                  lacks_memory ? Limit::none : Limit::min_workers);
 }
 
-/// Returns the action by which the run continues without its excluded (bad or slow) nodes: a restart on the other nodes of
-/// the allocation if they suffice, otherwise a requeue. Returns nullopt if no node is excluded, or if the run cannot
-/// continue without the excluded nodes.
+/// Returns the action by which the run continues without its excluded (bad or slow) nodes. This is a restart on the other
+/// nodes of the allocation if they suffice, otherwise a requeue. Returns nullopt if no node is excluded, or if the run
+/// cannot continue without the excluded nodes.
 std::optional<RestartDecision> without_excluded(const Situation& situation, const RestartLimits& limits) {
   const auto usable = usable_nodes(situation, limits);
   if (usable.excluded.empty()) return std::nullopt;
@@ -198,8 +198,8 @@ RestartDecision done(JobEnding ending) {
   return {.action = Action::done, .why = std::move(why)};
 }
 
-/// Returns `decision`, completed for a run with a fixed number of workers: a restart on the complete allocation starts this
-/// number of tasks, even if the allocation has another number of tasks.
+/// Returns `decision`, changed for a run with a fixed number of workers: a restart on the complete allocation starts one
+/// task per worker, even if the allocation has another number of tasks.
 RestartDecision with_fixed_workers(RestartDecision decision, const Situation& situation, const RestartLimits& limits) {
   if (limits.fixed_workers == 0 || decision.action != Action::restart || !decision.nodes.empty()) return decision;
   const auto usable = usable_nodes(situation, limits, ExcludedNodes::used);

@@ -50,10 +50,10 @@ struct Situation {
   bool slow = false;
   /// True if the ranks have recorded that every restart would fail in the same way, or the last two attempts show it.
   bool permanent = false;
-  /// True if a restart needs no pause: a copy of the State is in memory, and at most one attempt in succession has
-  /// failed before it made a copy.
+  /// True if a restart needs no pause: a copy of the State is in memory, and not more than one attempt in a row has failed
+  /// before it made such a copy.
   bool restarts_at_once = false;
-  /// Number of failures that determines the pause before the restart; by default `failures`.
+  /// Number of failures from which the pause before the restart is computed; if not set, `failures` is used.
   std::optional<int> failures_for_pause = {};
   /// Words that advice adds after "submit it again". They are " with --run.name=NAME (before --)" if the same command in
   /// a new job would start a new run, otherwise "".
@@ -70,15 +70,16 @@ struct RestartLimits {
   int workers = 0;          ///< number of workers (ranks) on all nodes; 0: the number of tasks of the allocation
   /// Number of workers (ranks) of every job step, on any number of CPUs; 0: a job step has at most the tasks of its nodes
   int fixed_workers = 0;
-  /// True if a requeue to other nodes is preferred to `fixed_workers` workers on fewer nodes, when nodes are excluded.
+  /// If nodes are excluded: true if the job should rather be requeued to get other nodes than run all `fixed_workers`
+  /// workers on fewer nodes.
   bool prefers_other_nodes = false;
   int min_cpus = 1;  ///< minimum number of CPUs on which `fixed_workers` workers continue
   /// Maximum number of workers that fit into the memory of one node, if `fixed_workers` is set; 0: unknown.
   int max_workers_per_node = 0;
 };
 
-/// The action to take after an attempt to run the job step. The supervising command (`trainrt supervise`, or `trainrt -n`
-/// without Slurm) performs it.
+/// The action that the supervising command (`trainrt supervise`, or `trainrt -n` without Slurm) takes after an attempt has
+/// ended.
 struct RestartDecision {
   enum class Action { done, restart, requeue, leave_to_slurm, give_up };
   /// The restart limit that decided which action is taken.
@@ -115,8 +116,8 @@ RestartDecision decide(const Situation& situation, const RestartLimits& limits);
 /// - requeue the job to get other nodes, only if it was not requeued before
 RestartDecision begin(const Situation& situation, const RestartLimits& limits);
 
-/// Returns the reason why the run must use nodes that it should avoid (Node::excluded), because neither this allocation nor
-/// a requeue has enough other nodes; "" if the run can avoid them. Pure function.
+/// Returns the reason why the run must use excluded nodes (Node::excluded): neither this allocation nor a requeue has
+/// enough other nodes. Returns "" if the run can avoid the excluded nodes. Pure function.
 std::string why_not_without_excluded(const Situation& situation, const RestartLimits& limits);
 
 }  // namespace trainrt::batch

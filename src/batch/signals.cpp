@@ -28,7 +28,7 @@ std::atomic<const std::string_view*> notice{&default_notice};
 std::atomic<unsigned> kept_ignored{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use it");
 
-std::atomic<pid_t> starter{0};           ///< parent of this process when the handlers were first installed
+std::atomic<pid_t> starter{0};           ///< process id of the parent when the handlers were first installed
 std::atomic<bool> is_of_starter{false};  ///< whether the first signal came from `starter`
 
 void remember(int signal, siginfo_t* info, void*) {

@@ -20,14 +20,13 @@ struct StepEnd {
 ///   inherited.
 /// - The standard input of srun is the descriptor `input`, which the caller owns, or /dev/null if `input` is -1.
 ///
-/// If a task dies, the job step is ended on all nodes, because Slurm's PMIx plugin does not notify the other ranks if the
-/// task was alone on its node. The job step first has 3 s to end without intervention. Then srun gets SIGTERM and kills all
-/// tasks.
+/// If a task dies, the job step is ended on all nodes. (Slurm's PMIx plugin does not notify the other ranks if the task was
+/// alone on its node.) The job step first has 3 s to end without intervention. Then srun gets SIGTERM and kills all tasks.
 ///
 /// Stop signals that this process receives:
 /// - SIGUSR1 and SIGUSR2 are sent to srun at once, which forwards them to its tasks.
-/// - Other signals are sent to srun as SIGUSR1 after 0.5 s, in which Slurm's own signal reaches the tasks. On SIGTERM
-///   itself srun would kill its tasks, and on SIGINT it would ask for confirmation.
+/// - Instead of any other stop signal, srun gets SIGUSR1, after 0.5 s in which Slurm's own signal may reach the tasks.
+///   SIGTERM itself would make srun kill its tasks, and SIGINT would make it ask for confirmation.
 /// - The signal is sent again every 5 s, for tasks that were still starting.
 ///
 /// If `needs_whole_allocation` is true and the allocation has lost a node, srun gets SIGTERM, because it would wait

@@ -44,8 +44,8 @@ int signal_of(std::string_view how) {
   return 0;
 }
 
-/// Returns the number N of the signal that killed a task, or that is encoded in the task's exit code 128 + N; 0 if the task
-/// exited otherwise. `how` is srun's description of the exit, such as "Killed".
+/// Returns the number N of the signal that killed a task, or that the task's exit code 128 + N encodes. Returns 0 if no
+/// signal ended the task. `how` is srun's description of the exit, such as "Killed".
 int deadly_signal(std::string_view how) {
   if (!how.starts_with(exited)) return signal_of(how);
   const auto code = parse_integer(std::string(how.substr(exited.size()))).value_or(0);
@@ -59,9 +59,10 @@ bool is_crash(std::string_view how) {
 }
 
 /// Returns the task whose death ended the job step: the first task that crashed or, if no task crashed, the first task
-/// that srun reported. A crash has precedence, because the death of another task does not cause crashes. The exception is
-/// SIGABRT: UCX aborts a process after the death of its peer. If the first reported task was killed by SIGKILL, SIGABRT
-/// does not count as a crash.
+/// that srun reported. A crash has precedence, because the death of another task does not cause crashes.
+///
+/// Exception: SIGABRT does not count as a crash if the first reported task was killed by SIGKILL, because UCX aborts a
+/// process after the death of its peer.
 const StepLines::DeadTask& first_to_die(const std::vector<StepLines::DeadTask>& dead) {
   const bool one_was_killed_first = signal_of(dead.front().how) == SIGKILL;
   const auto crashed = std::ranges::find_if(dead, [&](const auto& task) {

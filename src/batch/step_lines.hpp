@@ -58,11 +58,10 @@ class StepLines {
 /// "killed: rank 1 on n2 by SIGKILL (srun exit 137)". `exit_code` is the exit code of srun.
 std::string how_it_ended(const StepLines& lines, int exit_code);
 
-/// Returns the name of the node that caused the end of the job step:
-/// - a node that failed, or
-/// - the node of the task that first crashed or was killed by SIGKILL
+/// Returns the name of the node that caused the end of the job step. This is a node that failed, or else the node of the
+/// task that first crashed or was killed by SIGKILL.
 ///
-/// Returns "" if no node is to blame, because the task exited, ran out of memory, or was killed by a stop signal.
+/// Returns "" if no node is to blame: the task exited, ran out of memory, or was killed by a stop signal.
 /// `ranks_ended_it` is true if the ranks recorded the reason for the end themselves. They then kill each other, so only the
 /// node of a crash is blamed.
 std::string node_to_blame(const StepLines& lines, bool ranks_ended_it);

@@ -8,8 +8,8 @@ namespace trainrt::batch {
 using StopCause = int;
 
 constexpr StopCause no_stop = 0;
-constexpr StopCause slow_node = 998;  ///< a node slows the other nodes down; the run continues without it
-constexpr StopCause paused = 999;     ///< stopped by a callback; the run continues when the user starts it again
+constexpr StopCause slow_node = 998;  ///< a node slows the other nodes down; the next attempt runs without this node
+constexpr StopCause paused = 999;     ///< a callback has stopped the run; it continues when the user starts it again
 /// The run stops because the time limit of the job is near; it continues in another job.
 constexpr StopCause time_is_up = 1000;
 /// A stop rule of the config, or the train function, has finished the run early.

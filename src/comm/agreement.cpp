@@ -61,7 +61,7 @@ std::vector<MinMax> agree_min_max(Communicator& communicator, std::span<const st
   std::vector<std::int64_t> maxima;
   for (const auto value : values) {
     maxima.push_back(value);
-    maxima.push_back(~value);  // bitwise not: reverses the order like -value, but does not overflow for the minimum
+    maxima.push_back(~value);  // its maximum gives the minimum of `value`; unlike -value, ~value cannot overflow
   }
   communicator.all_reduce(maxima, Op::max, name);
   std::vector<MinMax> over_ranks;

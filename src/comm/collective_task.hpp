@@ -17,8 +17,7 @@ class Awaited {
   virtual void sleep(double max_seconds) = 0;
   virtual std::string failure() { return {}; }  ///< the reason why the condition will never be true; "" if unknown
   virtual std::string missing() = 0;            ///< the ranks that are waited for: "rank 3 (last seen at step 12)"
-  /// Returns ", for " followed by the missing ranks, if they are known without communication; otherwise an empty text.
-  /// returns an empty text.
+  /// Returns ", for " followed by the missing ranks if they are known without communication, otherwise an empty text.
   virtual std::string missing_if_known() { return {}; }
 };
 

@@ -9,8 +9,8 @@ class CollectiveTimeout : public Error {
   using Error::Error;
 };
 
-/// Thrown if a collective waits for a rank that can no longer join: the rank's process, on the same node, has exited, or a
-/// rank that is a thread of the same process has failed.
+/// Thrown if a collective waits for a rank that can no longer join the collective: the rank's process on the same node has
+/// exited, or the rank is a thread of this process and has failed.
 class RankGone : public Error {
  public:
   using Error::Error;

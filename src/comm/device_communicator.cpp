@@ -68,9 +68,8 @@ void DeviceCommunicator::wait(Ticket ticket) {
   require_usable();
 }
 
-/// Advances the collectives in the order of their start and removes the complete ones. A collective is advanced only after
-/// all earlier ones have made their calls to the communicator for host memory, so that all ranks make these calls in the
-/// same order.
+/// Advances the collectives in the order of their start and removes the complete ones. A collective waits until all earlier
+/// ones have called the communicator for host memory, because all ranks must make these calls in the same order.
 void DeviceCommunicator::advance() {
   std::size_t complete = 0;
   bool all_before = true;

@@ -25,8 +25,8 @@ void pause_a_moment() {
 
 /// Decides how a waiting thread spends its time. A wait first spins, because the other ranks usually arrive within
 /// microseconds, and then yields the core, because ranks may share cores. After `yielding_seconds` the wait counts as long,
-/// and the caller sleeps instead. Time in which this process did not run (SIGSTOP, a suspended job) is not counted, because
-/// the other ranks were stopped as well.
+/// and the caller sleeps instead. Time in which this process did not run (SIGSTOP, a suspended job) is not counted: the
+/// other ranks were probably stopped as well, and must not be reported as missing.
 class Backoff {
  public:
   bool is_long() { return rounds_ > spins && waited() > yielding_seconds; }

@@ -15,7 +15,8 @@ namespace {
 
 using Kind = Collective::Kind;
 
-/// A collective on which the host has no work left: it is complete, or completely enqueued on the GPU's default stream.
+/// A collective for which the host need do nothing more: it is complete, or all its work is enqueued on the GPU's default
+/// stream.
 class CompletedCollective : public DeviceCollective {
  public:
   bool advance(Until) override { return true; }

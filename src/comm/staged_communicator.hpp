@@ -6,9 +6,10 @@
 namespace trainrt::comm {
 
 /// Performs collectives on GPU memory without NCCL: copies the data to pinned host memory, runs the collective in the
-/// wrapped communicator for host memory, and copies the result back. Results have the same bits as on the host. Used if
-/// ranks share a GPU, which NCCL does not support, or if NCCL cannot be loaded. With a single rank, nothing is copied to
-/// the host.
+/// wrapped communicator for host memory, and copies the result back. Results have the same bits as on the host. With a
+/// single rank, nothing is copied to the host.
+///
+/// Used if NCCL cannot be loaded, or if ranks share a GPU, which NCCL does not support.
 class StagedCommunicator : public DeviceCommunicator {
  public:
   StagedCommunicator(std::unique_ptr<Communicator> host, device::Runtime& runtime, int gpu, double timeout_seconds);

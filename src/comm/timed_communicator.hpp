@@ -6,9 +6,8 @@
 
 namespace trainrt::comm {
 
-/// A communicator that forwards its calls to another one and measures how long this rank spends in them. Communicators that
-/// split() returns are included. Each call reads the clock twice. GPU work that continues after a call has returned is not
-/// measured.
+/// A communicator that forwards its calls to another one and measures the time that this rank spends in the calls. Calls of
+/// communicators that split() returned are included. GPU work that continues after a call has returned is not measured.
 class TimedCommunicator final : public Communicator {
  public:
   struct CallTimes {

@@ -19,8 +19,10 @@ void descend(Subtree at, int size, Visit& visit) {
 }
 
 /// Appends the steps that reduce the subtree `at`. Returns the index of the array with the subtree's result, or -1 if the
-/// subtree contains no rank. `leaf`: function that returns the index of the array that already holds a subtree's result, or
-/// -1 if the result must be computed from the subtree's halves.
+/// subtree contains no rank.
+///
+/// leaf(subtree) returns the index of the array that already has the result of `subtree`. It returns -1 if this result must
+/// be computed from the halves of `subtree`.
 template <class Leaf>
 int steps_of(Subtree at, int size, const Leaf& leaf, std::vector<TreeStep>& steps) {
   if (at.first >= size) return -1;

@@ -30,9 +30,9 @@ std::vector<TreeStep> tree_steps(int size);
 /// contain all of `ranks`, which must be in ascending order. `size`: number of ranks of the complete tree.
 std::vector<Subtree> complete_subtrees(std::span<const int> ranks, int size);
 
-/// Returns the steps that reduce the arrays of the ranks in `ranks` to one array per subtree, for each of the subtrees that
-/// complete_subtrees(ranks, size) returns. The array of a subtree's first rank receives the result. The arrays are numbered
-/// by index in `ranks`.
+/// Returns the reduction steps within a group of ranks, such as the ranks of a node. There is one array per rank, numbered
+/// by the index of the rank in `ranks`. For each subtree that complete_subtrees(ranks, size) returns, the array of the
+/// subtree's first rank receives the sum of the subtree.
 std::vector<TreeStep> steps_within(std::span<const int> ranks, int size);
 
 /// Returns the steps that combine the results of subtrees, one array per subtree, into the result of all ranks. `parts`:

@@ -5,8 +5,8 @@
 
 namespace trainrt::config {
 
-/// Name of the environment variable with which a rank passes the settings from its config file and command line to the
-/// program that replaces it (config key program.has_trainer).
+/// Name of the environment variable by which a rank passes the settings from its config file and command line to a program.
+/// The program replaces the process of the rank (config key program.has_trainer).
 inline constexpr const char* launch_settings_variable = "TRAINRT_SETTINGS";
 
 /// Serializes the settings in `given`, with the origin of each, as JSON. Omits [train], [program] and defaults.

@@ -26,7 +26,8 @@ void require_open(const std::string& key) {
                   key, key));
 }
 
-/// Gives later runs of the same program a numbered name, unless the program has set run.name.
+/// Changes run.name in `options` to the numbered_name() of run `number`, unless the program has set run.name. A program's
+/// second and later runs thereby get names of their own.
 void number_name(Options& options, int number) {
   const auto* name = options.find("run.name");
   if (name == nullptr || name->origin == origin_of_program) return;

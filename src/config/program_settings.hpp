@@ -8,11 +8,11 @@
 
 namespace trainrt::config {
 
-/// Origin, as named in error messages, of a setting that the program requested at run time.
+/// OptionValue::origin of a setting that the program requested at run time. Error messages name the origin.
 inline constexpr std::string_view origin_of_program = "the program";
 
-/// Beginning of the origin, as named in error messages, of a value that a Tuner in a Python script has set. The Tuner
-/// passes it in the environment variable `variable_of_tuner`: "the Tuner in tune.py".
+/// Prefix of OptionValue::origin for a value that a Tuner in a Python script has set: error messages then name "the Tuner
+/// in tune.py". The Tuner passes this text in the environment variable `variable_of_tuner`.
 inline constexpr std::string_view origin_of_tuner = "the Tuner in ";
 inline constexpr auto variable_of_tuner = "TRAINRT_TUNER_TITLE";
 /// Environment variable that a Tuner sets if its stopper or callbacks observe the sweep. Tuner.restore() does not restore

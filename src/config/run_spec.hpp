@@ -51,7 +51,8 @@ struct RunSpec {
   const OptionValue* loop_value(std::string_view key) const;
 };
 
-/// Pointers to the members of RunSpec for all config sections with declared keys. `values_of<RunKeys>` is &RunSpec::run.
+/// Pointers to those members of RunSpec that hold the values of a config section with declared keys. `values_of` finds a
+/// pointer by the type of its member: values_of<RunKeys> is &RunSpec::run.
 inline constexpr std::tuple members_of_sections(&RunSpec::run, &RunSpec::train, &RunSpec::scaling, &RunSpec::checkpoint,
                                                 &RunSpec::metrics, &RunSpec::failure, &RunSpec::program, &RunSpec::xgboost,
                                                 &RunSpec::lightgbm, &RunSpec::storage);

@@ -10,7 +10,7 @@ namespace trainrt::config {
 
 namespace {
 
-/// Returns whether a part of `name` between separators is `word`: "mse" in "val/mse_1".
+/// Returns whether `name` contains `word` as a word of its own: "mse" in "val/mse_1", but not in "amsed".
 bool has_part(std::string_view name, std::string_view word) {
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   for (auto at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1)) {

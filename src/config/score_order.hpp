@@ -13,9 +13,9 @@ enum class Better { unknown, lower, higher };
 /// "accuracy". `unknown` for other names.
 Better better_by_name(std::string_view metric);
 
-/// Returns a warning if the config does not set checkpoint.score_order, but the metric named by
-/// checkpoint.score_attribute is one for which lower values are better, judged by its name. In this case, the default
-/// would rank the checkpoints with the highest values first. Otherwise returns "".
+/// Returns a warning if the config does not set checkpoint.score_order, but ranks checkpoints by a metric with a name such
+/// as "val_loss" (checkpoint.score_attribute), for which lower values are probably better. The default would then rank the
+/// highest values first. Otherwise returns "".
 std::string score_order_warning(const RunSpec& spec);
 
 }  // namespace trainrt::config

@@ -117,7 +117,7 @@ T value_from(const OptionSpec& option, const std::string& text) {
     return text;
 }
 
-/// Returns a config key that is parsed as the type of `member`, and stored in `member` of its section's values.
+/// Returns a config key. Its value is parsed as the type of `member`, and stored in `member` of the section's values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option) {
   using Value = typename Unwrapped<T>::type;
@@ -138,8 +138,8 @@ Key key(T Values::*member, OptionSpec option, T (*read)(const std::string& text)
 template <class Value>
 using Words = std::vector<std::pair<std::string, Value>>;
 
-/// Returns a config key for which only `words` are valid. The value of the given word is stored in `member` of its
-/// section's values.
+/// Returns a config key for which only the words in `words` are valid. The value that belongs to the user's word is stored
+/// in `member` of the section's values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option, Words<typename Unwrapped<T>::type> words) {
   for (const auto& [word, value] : words) option.choices.push_back(word);

@@ -29,8 +29,8 @@ class StopRules {
  public:
   using Metrics = std::map<std::string, double>;
 
-  /// `stop` has the keys of [stop]. `settings` is a text with other settings. If this text has changed since a run
-  /// stopped early, the run may continue. Throws UsageError that names the invalid key and its origin.
+  /// `stop` has the keys of [stop]. `settings` is a text that contains further config values: if the text has changed since
+  /// a run ended early, the run may continue. Throws a UsageError that names the invalid key and its origin.
   explicit StopRules(const Options& stop, std::string_view settings = "");
 
   /// Returns the reason why the run must end, such as "test_accuracy = 0.91 >= 0.9", or nullopt if it continues. Must be

@@ -17,7 +17,8 @@ inline constexpr std::string_view state_differs = "state_differs";    ///< the S
 }  // namespace mistake_kind
 
 /// A mistake in the train function that ended an attempt. Another attempt from the same checkpoint would fail in the same
-/// way. Failures that may be temporary are not mistakes: of storage, networks and GPUs, lack of memory, killed processes.
+/// way. Failures that may be temporary are not mistakes: failures of storage, networks and GPUs, lack of memory, and killed
+/// processes.
 struct Mistake {
   std::string kind;   ///< one of mistake_kind; "" if the failure is not known to be a mistake
   std::string error;  ///< the error without process numbers and attempts: "TypeError: ..."; one line

@@ -139,8 +139,8 @@ bool is_valid(const OptionSpec& spec, const std::string& text) {
   return false;
 }
 
-/// Returns the suggestion " (did you mean 'x'?)" for the unknown key `key`. x is the key that lists `key` as a synonym,
-/// or else the key with the nearest name.
+/// Returns the suggestion " (did you mean 'x'?)" for the unknown key `key`. If a key lists `key` as a synonym
+/// (OptionSpec::synonyms), this key is x. Otherwise, x is the key with the nearest name.
 std::string hint_for(const std::string& key, std::span<const OptionSpec> specs, const std::vector<std::string>& known) {
   const auto found = std::ranges::find_if(
       specs, [&](const OptionSpec& spec) { return std::ranges::count(words_in(spec.synonyms), key) > 0; });

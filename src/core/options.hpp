@@ -45,14 +45,14 @@ struct OptionSpec {
 
 /// The valid range of a time limit in seconds: from the resolution of a clock (1 ms) to about 30 years.
 constexpr Range any_time = {.least = 1e-3, .most = 1e9};
-/// The upper bound in a Range of valid numbers for a config value that is stored as int.
+/// The maximum of the valid numbers (Range::most) for a config value that is stored as int.
 constexpr double max_int = std::numeric_limits<int>::max();
 
 /// Returns a description of the valid values of a config key: "a number of seconds, 0.001 or more".
 std::string valid_values(const OptionSpec& spec);
 
-/// Returns a summary of a config key for its help: the valid values, the default, and whether the key is required, as in "a
-/// whole number, 1 or more; default 3". "" if the key is an optional text without a default.
+/// Returns a summary of a config key for its help: "a whole number, 1 or more; default 3". It has the valid values, the
+/// default, and whether the key is required. Returns "" if the key is an optional text without a default.
 std::string facts_of(const OptionSpec& spec);
 
 /// A config value as the user gave it: the text and its source.

@@ -81,7 +81,7 @@ class Expansion {
   void take_variable() {
     const auto name = name_at(rest_.substr(2));
     if (name.empty() || !rest_.substr(2 + name.size()).starts_with('}'))
-      refuse("${ must be followed by the name of an environment variable and }: ${SCRATCH}/runs");
+      refuse("${ must be followed by the name of an environment variable and }, as in ${SCRATCH}/runs");
     const auto text = environment_.text(std::string(name));
     if (!text || text->empty())
       refuse(fmt::format("the environment variable {} is {}. Set it, or write the path out", name,

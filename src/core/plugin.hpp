@@ -23,8 +23,8 @@ std::vector<std::string> names_of(PluginTable<Record> table) {
   return names;
 }
 
-/// Returns the plug-in named `name`. Throws UsageError, which lists the valid names, if no plug-in has that name. `kind` is
-/// the word for such a plug-in in the message.
+/// Returns the plug-in named `name`. Throws UsageError, which lists the valid names, if no plug-in has that name. The
+/// message calls the plug-in a `kind`, for example "sink".
 template <class Record>
 const Record& find_plugin(PluginTable<Record> table, std::string_view name, std::string_view kind) {
   for (const auto* record : table)

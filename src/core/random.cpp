@@ -47,9 +47,8 @@ double Random::normal() {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  // Algorithm of Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): returns the high half of
-  // the product of a random number and `bound`, and rejects the products that would make some results more likely than
-  // others.
+  // Algorithm of Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019). The result is the high half
+  // of the product of a random number and `bound`. Products that would make some results more likely are rejected.
   __extension__ using u128 = unsigned __int128;
   auto product = static_cast<u128>(next_u64()) * bound;
   if (static_cast<std::uint64_t>(product) < bound) {

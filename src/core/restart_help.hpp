@@ -6,8 +6,8 @@ namespace trainrt {
 /// Environment variable that `trainrt supervise` sets for the ranks. The supervising process then reports whether it
 /// restarts the step, requeues the job or gives up, and what the user has to do. The ranks give no such advice.
 constexpr const char* supervised_variable = "TRAINRT_SUPERVISED";
-/// Environment variables for ranks, set by the process that restarts them: the number of failures so far, and the path of
-/// the file in which rank 0 records which run it has opened.
+/// Environment variables for ranks, set by the process that restarts them. `failures_variable`: number of failures so far.
+/// `opened_variable`: path of the file in which rank 0 records the run that it has opened.
 constexpr const char* failures_variable = "TRAINRT_FAILURES";
 constexpr const char* opened_variable = "TRAINRT_OPENED";
 

@@ -15,9 +15,9 @@ struct RetryLimits {
   std::function<void(const std::string& text)> notify;  ///< receives a message before the first retry and after a success
 };
 
-/// Calls `work`, and repeats the call while it throws an error for which `is_temporary` returns true. Throws the last error
-/// when the time limit is reached, and any other error at once. `what` names the failing subject in the messages for
-/// `limits.notify`, for example "storage". Thread-safe.
+/// Calls `work`, and calls it again while it throws an error for which `is_temporary` returns true. When the time limit is
+/// reached, throws the last of these errors. Throws any other error at once. `what` names the failing subject in the
+/// messages for `limits.notify`, for example "storage". Thread-safe.
 void retry(const std::string& what, const std::function<void()>& work,
            const std::function<bool(const std::exception&)>& is_temporary, const RetryLimits& limits);
 

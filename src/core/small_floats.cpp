@@ -10,9 +10,9 @@ namespace trainrt {
 
 namespace {
 
-/// A binary floating-point format with sign, exponent and mantissa. If `ieee` is true, an exponent of all ones is an
-/// infinity or a NaN. If it is false, the format has no infinities, and only all ones in both exponent and mantissa are a
-/// NaN.
+/// A binary floating-point format with sign, exponent and mantissa. If `ieee` is true, an exponent of all ones means an
+/// infinity or a NaN. If `ieee` is false, there are no infinities, and a number whose exponent and mantissa are all ones is
+/// a NaN.
 struct Format {
   unsigned exponent_bits;
   unsigned mantissa_bits;

@@ -52,7 +52,7 @@ void check_axes(const std::string& name, const Shape& shape, std::size_t limit) 
 }
 
 /// Throws UsageError if an extent of a tensor's shape is negative or the tensor's number of bytes does not fit into 63
-/// bits. Extents of 0 are left out of the product, so that the product of any other extents cannot overflow.
+/// bits. Extents of 0 are skipped, so that the other extents alone are checked for overflow, too.
 void check_size(const std::string& name, const Shape& shape, DType dtype) {
   auto bytes = static_cast<std::int64_t>(size_of(dtype));
   for (const auto extent : shape)

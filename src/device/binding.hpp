@@ -15,8 +15,8 @@ struct GpuRequest {
 /// other text.
 GpuRequest gpu_request_from(std::string_view text);
 
-/// The UUIDs of the GPUs that one rank can use, in the order of CUDA's device numbers. With Slurm's --gpus-per-task each
-/// task sees only its own GPUs, numbered from 0; otherwise all tasks of a node may see all GPUs of the node.
+/// The UUIDs of the GPUs that one rank can use, in the order of CUDA's device numbers. With Slurm's --gpus-per-task, each
+/// task sees only its own GPUs, numbered from 0. Without this option, all tasks of a node may see all GPUs of the node.
 using GpuUuids = std::vector<std::string>;
 
 /// The GPUs that are assigned to one rank.

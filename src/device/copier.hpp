@@ -24,8 +24,8 @@ class Copier {
 
   Runtime& runtime() const { return runtime_; }
 
-  /// Copies that are enqueued after this call run after all work that was enqueued on the GPUs' default streams before
-  /// the call. The caller must itself wait for work on other streams.
+  /// Orders later copies after all work that was enqueued on the GPUs' default streams before this call. Copies do not wait
+  /// for work on other streams: the caller must wait for such work.
   void follow_default_streams();
 
   /// to_host() and to_device() enqueue a copy of `bytes` bytes from or to memory of `gpu`, and return. Both memory ranges

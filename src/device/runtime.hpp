@@ -11,8 +11,8 @@
 
 namespace trainrt::device {
 
-// The interface through which trainrt uses GPUs. It is implemented for CUDA, for machines without GPUs, and by a fake in
-// tests. If a GPU fails, the functions throw Error with the name of the failed call.
+// The interface through which trainrt uses GPUs. There are implementations for CUDA, for machines without GPUs, and a fake
+// one for tests. If a GPU fails, the functions throw Error with the name of the failed call.
 
 /// A position in a GPU stream. An event is reached when all work that was enqueued on the stream before the event is
 /// complete.

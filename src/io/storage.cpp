@@ -10,7 +10,7 @@ namespace {
 
 StorageSettings settings_of_process;
 
-/// The access keys of mirrors.
+/// The access keys that set_mirror_keys() has set.
 struct MirrorKeys {
   std::mutex mutex;
   Credentials keys;

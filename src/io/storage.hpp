@@ -27,7 +27,7 @@ struct UnfinishedUpload {
   std::string id;    ///< upload id, assigned by the store
 };
 
-/// A byte range of an object to read: all of `into` is filled with the object's bytes from `offset` on.
+/// The request to read a byte range of an object: all of `into` is filled with the object's bytes from `offset` on.
 struct ObjectPart {
   std::uint64_t offset = 0;
   std::span<std::byte> into;
@@ -109,8 +109,8 @@ struct StorageSettings {
 void set_storage_settings(StorageSettings settings);
 const StorageSettings& storage_settings();
 
-/// Sets the access keys with which this process signs requests to mirrors in object stores, instead of those of the
-/// environment. The keys exist only in the memory of this process. Any thread may call set_mirror_keys().
+/// Sets the access keys with which this process signs requests to mirrors in object stores; keys in the environment are
+/// then ignored. The keys exist only in the memory of this process. Any thread may call set_mirror_keys().
 void set_mirror_keys(Credentials keys);
 Credentials mirror_keys();  ///< the keys of set_mirror_keys(); empty if they were not set
 

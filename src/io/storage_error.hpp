@@ -11,9 +11,9 @@
 
 namespace trainrt::io {
 
-/// Error for a failed system call on a file or directory, or for a failed request to an object store. The exit code of
-/// the error is 64 (usage) if the cause is a symbolic link that is not followed (ELOOP), because a restart would fail in
-/// the same way. Otherwise it is 70.
+/// Error for a failed system call on a file or directory, or for a failed request to an object store. The exit code is 70.
+/// Exception: it is 64 (usage) if the cause is a symbolic link that is not followed (ELOOP), because a restart would fail
+/// in the same way.
 class StorageError : public Error {
  public:
   StorageError(const std::string& message, int error_number, std::string path, Shortage shortage = Shortage::none)

@@ -27,7 +27,7 @@ struct StorageUrl {
 };
 
 /// Parses a URL. Returns nullopt if `text` is not a URL. Throws UsageError, which lists the valid values, if the scheme or
-/// an option is unknown, and if the URL contains access keys, which the error does not quote.
+/// an option is unknown. Also throws UsageError if the URL contains access keys; the error does not quote them.
 ///
 /// The URL of an object store may have the options of Apache Arrow: endpoint_override, scheme, region,
 /// allow_bucket_creation and allow_bucket_deletion (the last two have no effect). They follow the last question mark before
@@ -35,8 +35,8 @@ struct StorageUrl {
 /// url_in_bucket() writes them: "s3://anonymous@bucket/key".
 std::optional<StorageUrl> storage_url(std::string_view text);
 
-/// Returns the URL of the object `name` in the bucket of `url`, with the options of `url` before the bucket, so that the
-/// URL ends with the name: "s3://anonymous&region=eu@bucket/a.csv".
+/// Returns the URL of the object `name` in the bucket of `url`: "s3://anonymous&region=eu@bucket/a.csv". The options of
+/// `url` are before the bucket, so that the URL ends with the name.
 std::string url_in_bucket(const StorageUrl& url, std::string_view name);
 
 /// Returns the URL or the path of `name` in the folder `folder`, which is a URL or a path. The options of a URL are kept.

@@ -13,7 +13,7 @@ int claimed_rank(const Environment& environment) try {
   for (const auto* variable : {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
     if (const auto rank = environment.number(variable)) return *rank;
   return 0;
-} catch (const Error&) {  // an environment variable is malformed: discover() reports it
+} catch (const Error&) {  // an environment variable has an invalid value, which discover() reports later
   return 0;
 }
 

@@ -89,8 +89,8 @@ int claimed_rank(const Environment& environment);
 /// do not name one. Used to print a message once per node.
 int claimed_local_rank(const World& world, const Environment& environment);
 
-/// Returns the number of ranks on this node according to `world` and the launcher's environment variables; nullopt if only
-/// communication between the ranks can determine the number. The result is `world.size` if all ranks run on one node.
+/// Returns the number of ranks on this node, from `world` and the launcher's environment variables. Returns nullopt if the
+/// ranks must communicate to determine the number. The result is `world.size` if all ranks run on one node.
 std::optional<int> ranks_on_this_node(const World& world, const Environment& environment);
 
 }  // namespace trainrt::launch

@@ -21,8 +21,8 @@ class RankExchange {
   /// such as "rank 1". Throws Error if close() was called.
   std::string fence(int rank);
   void wait_until_closed();
-  /// Makes all current and later calls of fence() throw Error with the message `why`, unless all ranks have reached the
-  /// fence.
+  /// Makes all running and later calls of fence() throw Error with the message `why`. A call still succeeds if all ranks
+  /// have already reached its fence.
   void close(const std::string& why);
 
  private:

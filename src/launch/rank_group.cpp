@@ -44,8 +44,8 @@ Descriptor open_input(const GroupInput& input) {
   return own;
 }
 
-/// Returns the signal that the kernel sends to a rank if this process dies. The signal asks the rank to save and stop, so
-/// it must be one that the rank does not ignore.
+/// Returns the signal that the kernel sends to a rank if this process dies, so that the rank saves and stops. It is the
+/// first stop signal that is not ignored: SIGTERM if possible.
 int signal_at_death() {
   for (const int number : {SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGINT})
     if (!is_signal_ignored(number)) return number;
@@ -200,17 +200,17 @@ class RankGroup::Impl {
     exchange_.wait_until_closed();
   }
 
-  /// Handles a request of rank `rank` to abort, for example by MPI_Abort: the group ends with exit code `code`, or with 70
-  /// if `code` is an error number of MPI and not an exit code. Blocks until RankExchange::close() is called, because MPI
-  /// would print an error if it got an answer.
+  /// Handles a request of rank `rank` to abort, for example by MPI_Abort. The group ends with exit code `code`, or with 70
+  /// if `code` is an error number of MPI and not an exit code. Blocks until RankExchange::close() is called: if the rank
+  /// got an answer, its MPI would print an error.
   void abort(int rank, int code) {
     constexpr int max_exit_code = 128;
     record_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));
     exchange_.wait_until_closed();
   }
 
-  /// Records that rank `rank` aborts, or the failure of its barrier. Returns true for the first abort of the group; the
-  /// `code` of the first abort becomes the exit code of the group.
+  /// Records that rank `rank` called MPI_Abort, or that its barrier failed. Returns true for the first such event in the
+  /// group, whose `code` becomes the exit code of the group.
   bool record_abort(int rank, int code) {
     auto no_abort = GroupEnd{};
     return aborted_.compare_exchange_strong(no_abort, GroupEnd{code, rank});

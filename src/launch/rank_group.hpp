@@ -10,13 +10,13 @@ namespace trainrt::launch {
 inline constexpr const char* rank_group_variable = "PMI_SERVER";
 inline constexpr const char* rank_group_name = "trainrt";
 
-/// Timeouts for the ranks of a RankGroup in the barriers at their start and of MPI_Finalize. After a timeout the missing
-/// ranks are logged, and the group ends with exit code 70.
+/// Timeouts of a RankGroup for the barriers at the start of the ranks and in MPI_Finalize. If a rank does not reach a
+/// barrier in time, the missing ranks are logged, and the group ends with exit code 70.
 struct GroupLimits {
   double start_s = 20;    ///< timeout in seconds for the first barrier
   double later_s = 1800;  ///< timeout in seconds for later barriers
-  /// Returns whether the run can continue from copies of the State in memory. If true, the other ranks get no time to
-  /// save after a rank has exited early. Not set: the other ranks always get time to save.
+  /// Returns whether the run can continue from copies of the State in memory. If true, the other ranks are killed at once
+  /// after a rank has exited early, since they need not save. Not set: the other ranks always get time to save.
   std::function<bool()> has_copies = {};
 };
 

@@ -29,8 +29,8 @@ std::vector<std::string> words_of(int pid) {
   return words;
 }
 
-/// Returns whether a command line is that of an interactive shell: true for "bash", "-zsh", "bash --login" and "bash
-/// --rcfile FILE -i"; false for "bash wrapper.sh" and "bash -c COMMAND".
+/// Returns whether a command line is that of an interactive shell. Examples: true for "bash", "-zsh", "bash --login" and
+/// "bash --rcfile FILE -i"; false for "bash wrapper.sh" and "bash -c COMMAND".
 bool is_interactive_shell(const std::vector<std::string>& words) {
   static constexpr std::array shells = {"bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh"};
   if (words.empty()) return false;

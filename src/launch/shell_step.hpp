@@ -9,9 +9,9 @@ namespace trainrt::launch {
 /// started directly.
 bool is_shell_step(const Environment& environment);
 
-/// Removes the environment variables of the Slurm job step and of PMIx from this process, so that its child processes
-/// belong to the Slurm job, but to no job step. Variables that also describe the job, such as SLURM_NTASKS, are kept. No
-/// other thread may be running.
+/// Removes the environment variables of the Slurm job step and of PMIx from this process. Its child processes then belong
+/// to the Slurm job, but to no job step. Variables that also describe the job, such as SLURM_NTASKS, are kept. No other
+/// thread may be running.
 void leave_shell_step();
 
 }  // namespace trainrt::launch

@@ -44,9 +44,9 @@ void set_variables(std::string_view text) {
   }
 }
 
-/// While an object of this class exists, ps(1) and top(1) show this process as a standby process: by the name in
-/// /proc/PID/comm, and by the first word of the command line if that word, the path of trainrt, is long enough. Must be
-/// used while this process has one thread.
+/// While an object of this class exists, ps(1) and top(1) show this process as a standby process. The object changes the
+/// name in /proc/PID/comm. It also overwrites the first word of the command line, the path of trainrt, if that word is long
+/// enough. Must be used while this process has one thread.
 class StandbyName {
  public:
   StandbyName() : first_word_(program_invocation_name) {

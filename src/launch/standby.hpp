@@ -13,10 +13,12 @@ inline constexpr const char* standby_variable = "TRAINRT_STANDBY";
 inline constexpr const char* standby_name = "trainrt-standby";
 
 /// If this process was started as a standby (RankGroup::Start::as_standby), calls `prepare`, blocks until wake_standby() is
-/// called, and sets the environment variables that it receives. Returns false if the process must exit, because the process
-/// that started it has exited or does not need it. Otherwise returns true at once. Changes the environment, so no other
-/// thread may read it meanwhile: must be called before this process starts threads. `prepare` may load libraries that start
-/// threads which do not read the environment.
+/// called, and sets the environment variables that wake_standby() has sent. If it was not, returns true at once.
+///
+/// Returns false if this process must exit, because the process that started it has exited or does not need it.
+///
+/// Must be called before this process starts threads, since no other thread may read the environment while it changes.
+/// `prepare` may load libraries that start threads, if these threads do not read the environment.
 bool wait_if_standby(const std::function<void()>& prepare);
 
 /// Wakes the standby process `process`, which waits on the pipe with the write end `pipe`, and sends it `variables`, which

@@ -160,7 +160,7 @@ std::vector<StepGap> gaps_in(const StepView& view) {
   if (!view.folder_problem.empty())
     gaps.push_back({.problem = fmt::format("folder {} of the PMIx server (PMIX_SERVER_TMPDIR) {}", view.server_folder,
                                            view.folder_problem),
-                    .remedy = fmt::format("bind it, writable, at the same path: --bind {0} (Apptainer), "
+                    .remedy = fmt::format("bind the folder, writable, at the same path: --bind {0} (Apptainer), "
                                           "--container-mounts={0}:{0} (pyxis; Enroot's hook 50-slurm-pmi.sh does it)",
                                           view.server_folder)});
   if (view.client_version.empty())

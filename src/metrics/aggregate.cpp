@@ -14,7 +14,7 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Name of a metric that a function of a sweep returns without a name, as in Ray Tune.
+/// Name of the metric if a Tune function reports or returns a number without a name (the name is that of Ray Tune).
 constexpr std::string_view unnamed_metric = "_metric";
 
 [[noreturn]] void bad_key(const std::string& key, const std::string& why) {
@@ -65,7 +65,7 @@ void encode_mean(std::string_view key, const Number& number, Encoded& out) {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A sum of integers in double is exact if the sum of their magnitudes is below this limit.
+/// Integers that are added as double have an exact sum if their magnitudes add up to less than this limit.
 constexpr double exact_below = static_cast<double>(max_exact_integer);
 
 double magnitude(const Number& number) { return number.whole ? std::abs(number.value) : infinity; }

@@ -39,13 +39,13 @@ Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t itera
 /// Throws UsageError if a key is invalid, as encode() does.
 Record unreduced_record(const Metrics& metrics, std::int64_t iteration);
 
-/// Returns a text with one line per key of the metrics, sorted by key: the kind ("mean", "sum", "min", "max" or "text"), a
-/// blank, the key.
+/// Returns a text with one line per metric, sorted by key. A line has the kind ("mean", "sum", "min", "max" or "text"), a
+/// blank, and the key.
 std::string describe_keys(const Metrics& metrics);
 
-/// Compares the metric keys of all ranks. Returns a message that names the first key that differs between ranks, and a rank
-/// that lacks it or reports it differently; "" if all keys are equal. `described` has the result of describe_keys() of each
-/// rank.
+/// Compares the metric keys of all ranks. Returns a message with the first key that differs between ranks; the message
+/// names a rank that lacks the key or reports it differently. Returns "" if all keys are equal. `described` has the result
+/// of describe_keys() of each rank.
 std::string first_difference(const std::vector<std::string>& described);
 
 }  // namespace trainrt::metrics

@@ -31,7 +31,7 @@ std::optional<T> number_from(std::string_view text) {
   return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
-/// Returns the value of a CSV cell that is not quoted: an integer, a real or a text.
+/// Parses a CSV cell that is not quoted: returns its value as an integer, a real number or a text.
 Record::Value plain_value(const std::string& text) {
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (text == "inf") return std::numeric_limits<double>::infinity();

@@ -14,8 +14,8 @@ inline constexpr std::string_view iteration_key = "_training_iteration";
 /// in their order.
 /// - The iteration is stored under `iteration_key`, as the first value if the record has no such key.
 /// - from_json() reads doubles back bit for bit. NaN is null. Infinities are the strings "Infinity" and "-Infinity".
-/// - A text that is one of these two strings, or one of them after backslashes, gets one more backslash at its start.
-///   from_json() removes it.
+/// - A metric's text "Infinity" or "-Infinity" gets a backslash at its start, which distinguishes it from a number. So does
+///   such a text after backslashes. from_json() removes the added backslash.
 /// - Bytes that are not UTF-8 become U+FFFD.
 std::string to_json(const Record& record);
 

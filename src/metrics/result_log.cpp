@@ -132,8 +132,8 @@ class ResultLog::Impl {
   }
 
   void rewrite() {
-    // The file counts as lost until result.json is replaced, because the open file may have been removed from its
-    // directory.
+    // The open file must not be used again until result.json has been replaced, because it may no longer be the file in
+    // the run directory.
     is_lost_ = true;
     const auto old = io::read_file(path());
     if (old.size() < durable_) throw Error("result log " + path() + ": the file was truncated by another process");

@@ -17,10 +17,11 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Returns the last line of metrics.h5, which has a digest of `image`, the bytes before this line.
+/// Returns the last line of metrics.h5. It has a digest of `image`, the bytes before this line, so that readers can detect
+/// a damaged file.
 std::string seal(std::string_view image) { return "trainrt metrics xxh3_128 " + io::digest_of(image) + "\n"; }
 
-/// The values of one metric key, one per record; null if the record lacks the key.
+/// Pointers to the values of one metric key, one pointer per record; nullptr if the record lacks the key.
 using Cells = std::vector<const Record::Value*>;
 
 template <class T>

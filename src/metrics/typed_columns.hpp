@@ -14,8 +14,8 @@ namespace trainrt::metrics {
 struct TypedColumn {
   std::string key;
   std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
-  /// The original types of the values, one letter per record: 'r' real, 'w' integer, 't' text, '-' missing, 'x' a text that
-  /// HDF5 cannot store because it contains a zero byte. Empty if all values have the type of the column.
+  /// The original types of the values, one letter per record: 'r' real, 'w' integer, 't' text, '-' missing. 'x' is a text
+  /// with a zero byte, which HDF5 cannot store. Empty if all values have the type of the column.
   std::string kinds = {};
 };
 

@@ -13,9 +13,10 @@ namespace trainrt::watch {
 /// - prints one line on standard error,
 /// - writes the stack into logs/crash-attempt-000003-rank-00002.txt of the run directory,
 /// - writes error.txt of the run, if no other rank has written it.
-/// The files contain the last lines that the rank has printed; standard error gets these lines if the terminal has not
-/// shown them (OutputCapture). Then the process dies of the same signal. Function names in the stack are mangled: `c++filt`
-/// demangles them.
+///
+/// The files contain the last lines that the rank has printed. If the terminal has not shown these lines (OutputCapture),
+/// they are printed on standard error, too. Then the process dies of the same signal. Function names in the stack are
+/// mangled: `c++filt` demangles them.
 
 /// Installs the crash handlers for the process, and an alternate signal stack for the calling thread, so that a stack
 /// overflow is reported, too. Must be called after everything else that installs signal handlers: UCX does so before
@@ -34,10 +35,11 @@ struct CrashFiles {
 /// is used.
 class CrashScope {
  public:
-  /// `life` must outlive this object. `end_step` ends the job step on all ranks with the exit code that is its
-  /// argument. It is needed under launchers that let the other ranks wait when one rank dies; otherwise it is empty. A
-  /// thread that the constructor starts calls `end_step`. If the call does not return within a few seconds, the crashed
-  /// rank dies anyway.
+  /// `life` must outlive this object.
+  ///
+  /// `end_step(code)` ends the job step on all ranks with exit code `code`. It is needed only under launchers that let the
+  /// other ranks wait when one rank dies; otherwise it is empty. After a crash, a thread of this object calls it. If the
+  /// call does not return within a few seconds, the crashed rank dies anyway.
   CrashScope(CrashFiles files, int attempt, int rank, const Liveness& life, std::function<void(int)> end_step);
   ~CrashScope();
   CrashScope(const CrashScope&) = delete;

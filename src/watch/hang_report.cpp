@@ -19,7 +19,7 @@ constexpr std::string_view thread_headline = "stack of the train thread\n";
 constexpr std::string_view other_headline = "\nother threads\n";
 constexpr std::string_view program_headline = "\nstacks of the program\n";
 
-constexpr std::size_t max_named = 8;  // maximum number of ranks or groups of ranks that one sentence names
+constexpr std::size_t max_named = 8;  // maximum number of ranks (or groups of ranks) in one sentence of the message
 
 /// Parses lines of the form "key: value" up to the first empty line, and returns the values by key.
 std::map<std::string, std::string> fields_of(const std::string& text) {
@@ -86,7 +86,7 @@ class Judge {
     return reports_[rank] && !reports_[rank]->waits_in.empty() && reports_[rank]->step < newest_step_;
   }
 
-  /// Returns the descriptions of all ranks for which `is_late` is true, joined to one text.
+  /// Returns describe(rank) of all ranks for which `is_late` is true, joined to one text.
   template <class Describe>
   std::string late_ranks(bool (Judge::*is_late)(std::size_t) const, Describe describe) const {
     std::vector<std::string> parts;

@@ -45,9 +45,9 @@ struct HangVerdict {
   bool hangs = true;  ///< false if all ranks have reported and one of them is excused (its operation may take long)
 };
 
-/// Finds the late ranks, for which the others wait: ranks without a report, ranks that compute while others wait, and ranks
-/// at an earlier step than others. `reports` has one entry per rank; `hosts` has one host name per rank, or is empty. Pure
-/// function.
+/// Finds the late ranks, for which the others wait. A rank is late if it has written no report, if it computes while others
+/// wait, or if it is at an earlier step than others. `reports` has one entry per rank; `hosts` has one host name per rank,
+/// or is empty. Pure function.
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts);
 
 /// The stacks that follow the report of a rank in its file.
@@ -60,8 +60,9 @@ struct RankStacks {
 /// Returns the contents of the file with a rank's report and stacks.
 std::string report_file(const RankReport& report, const RankStacks& stacks);
 
-/// Returns the stacks in `file`, a text of report_file(), that show where the rank's code is: the stacks of its program
-/// or, if it runs none, the stack of its train thread. Returns "" if the file has no stacks. Pure function.
+/// Returns those stacks in `file`, a text of report_file(), that show where the rank hangs. These are the stacks of its
+/// program if it runs a program, otherwise the stack of its train thread. Returns "" if `file` has no stacks. Pure
+/// function.
 std::string stacks_in(std::string_view file);
 
 /// Returns the rank numbers as text, such as "rank 3" or "ranks 0-2,5". `ranks` must be ascending.

@@ -114,7 +114,7 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
   for (int tries_left = 1; !written && tries_left >= 0; --tries_left) try {
       write_report(meter);
       written = true;
-      // another rank may have removed the report folder just now: the loop tries again
+      // another rank may have removed the report folder in the meantime: the loop tries again
     } catch (const std::exception& error) {
       if (tries_left == 0)
         log::error(fmt::format("this rank hangs, and its hang report cannot be written: {}", error.what()));

@@ -139,7 +139,7 @@ float NodeLoad::max_celsius() const {
 }
 
 std::map<int, NodeLoad::Process> NodeLoad::processes_on(int cpu) const {
-  // indices in `fields` of fields 14, 15 and 39 of proc(5), which begins at field 3
+  // Indices in `fields`, which begins with field 3 of proc(5), of the fields 14, 15 and 39.
   constexpr std::size_t user = 11, system = 12, processor = 36;
   const auto tick_s = 1 / static_cast<double>(sysconf(_SC_CLK_TCK));
   std::map<int, Process> found;
@@ -153,8 +153,8 @@ std::map<int, NodeLoad::Process> NodeLoad::processes_on(int cpu) const {
   return found;
 }
 
-/// Finds the other process that used most time of this CPU since the previous detailed sample, which was taken `seconds`
-/// ago; 0: there is no previous sample.
+/// Stores in `facts` which other process used the most time of this CPU since the previous detailed sample. `seconds`: time
+/// since that sample; 0 if this sample is the first one.
 void NodeLoad::add_others(NodeFacts& facts, double seconds) {
   const auto before = std::exchange(others_, processes_on(sched_getcpu()));
   if (seconds <= 0) return;

@@ -16,9 +16,9 @@ namespace trainrt::watch {
 ///   limit is at least the collective timeout, because the first evaluation may be long. A lost rank is still found
 ///   early, because the ranks that wait for it raise the alarm.
 ///
-/// A rank that is busy in another phase than training (start, first step, loading, checkpoint, end) is excused for the
-/// time that "auto" gives the first step. Its alarm, after 600 s or N seconds, only checks whether every rank answers,
-/// and is cancelled if all do. In no other way can a slow disk be distinguished from a lost rank.
+/// A rank may be busy in another phase than training: start, first step, loading, checkpoint, end. Such a rank is excused
+/// for the time that "auto" gives the first step: its alarm, after 600 s or N seconds, only checks whether every rank
+/// answers, and is cancelled if all do. This is the only way to distinguish a slow disk from a lost rank.
 class StallMeter {
  public:
   /// `collective_timeout` and `tick`, the interval between calls of observe(), are in seconds.
@@ -37,7 +37,7 @@ class StallMeter {
   /// Returns whether the rank is busy with an operation of its own that may take long, such as a checkpoint. `waits` is
   /// whether the rank waits for other ranks.
   bool is_excused(bool waits) const { return !waits && last_.phase != Phase::training && quiet_ <= long_limit_; }
-  /// Restarts the limit after a cancelled alarm: the next alarm is raised only after the full limit has passed again.
+  /// Called after a cancelled alarm: the next alarm is raised only after the complete time limit has passed again.
   void postpone() { postponed_ = quiet_; }
 
  private:

@@ -17,8 +17,8 @@ constexpr double min_ratio = 1.1;
 constexpr double min_share = 0.02, min_excess_s = 0.0005;
 // minimum delay by a slow rank, as a number of standard errors of the median step time
 constexpr double min_deviations = 5;
-/// Constants of the normal distribution: the standard deviation divided by the median absolute deviation, and the standard
-/// error of a median divided by the standard error of a mean.
+/// Two ratios for normally distributed times: the standard deviation divided by the median absolute deviation, and the
+/// standard error of a median divided by that of a mean.
 constexpr double deviation_by_spread = 1.4826, median_by_mean = 1.2533;
 constexpr std::size_t min_rare = 3;  // minimum number of measured reports or saves from which a median is computed
 

@@ -54,10 +54,10 @@ struct NodeFacts {
 /// Pure function.
 std::string reasons_in(const NodeFacts& facts);
 
-/// Summary of a window of training steps on one rank, in seconds. Plain data that ranks exchange.
+/// Summary of consecutive training steps (a window) on one rank, in seconds. Plain data, which the ranks exchange.
 struct WindowTimes {
-  /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save, so the value
-  /// for reports or saves is the median duration of one of them, times their number per step.
+  /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save. The value for
+  /// reports is therefore the median duration of a report times the number of reports per step; likewise for saves.
   std::array<float, work_count> work{};
   float own = 0;     ///< seconds of own work per step: all work except reports, for which rank 0 alone writes files
   float waits = 0;   ///< median seconds per step in collectives
@@ -73,7 +73,7 @@ struct WindowTimes {
 /// reports and saves between windows, because a window may contain no report or save.
 class WindowMaker {
  public:
-  /// Returns the summary of the window of steps in `steps`, and reorders `steps`.
+  /// Returns the summary of the window that consists of the steps in `steps`. Changes the order of `steps`.
   WindowTimes window_of(std::span<StepTime> steps);
 
  private:
@@ -95,9 +95,13 @@ struct SlowRank {
 };
 
 /// Returns the rank that slows the others down, or nullopt if no rank is clearly slow. `ranks` has one summary per rank.
-/// The own time of the slow rank must exceed the own time of the median rank by more than a tenth, by more than the
-/// variation of its steps, by more than a fiftieth of the time from one step to the next, and by 0.5 ms per step. Rank 0
-/// is never reported for its saves, since it commits the checkpoints of all ranks. Pure function.
+/// The own time of a slow rank exceeds that of the median rank by more than each of these limits:
+/// - a tenth of the median rank's own time
+/// - the variation of the slow rank's steps
+/// - a fiftieth of the time from one step to the next
+/// - 0.5 ms per step
+///
+/// Rank 0 is never reported for its saves, since it commits the checkpoints of all ranks. Pure function.
 std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks);
 
 }  // namespace trainrt::watch

@@ -30,8 +30,8 @@ thread_local std::size_t next_throw = 0;
   entry.frames = stack_here(3);  // without the frames of this function, throw_noted() and __cxa_throw
 }
 
-/// Returns the address of the exception object that is being handled: the pointer that __cxa_throw was called with, which
-/// libstdc++ stores in a std::exception_ptr.
+/// Returns the address of the exception object that is being handled. __cxa_throw was called with this address, and
+/// libstdc++ stores it in a std::exception_ptr.
 const void* current_exception_object() {
   const auto current = std::current_exception();
   static_assert(sizeof current == sizeof(void*));

@@ -36,8 +36,8 @@ void take_memory(Usage& usage, const std::vector<pid_t>& processes) {
   usage.rss = sum;
 }
 
-/// Returns the increase of a resource counter since `begin`. The result never decreases; `max` has the previous result.
-/// Without this, a process that ends during a sample, and is missing in it, would decrease the result.
+/// Returns the increase of a resource counter since `begin`, but at least `max`, the result of the previous sample. A
+/// process that ends during a sample is missing in the sample, and would otherwise decrease the result.
 template <class Number>
 Number since(Number begin, Number now, Number& max) {
   if (now < 0) return max;

@@ -16,14 +16,14 @@ struct Usage {
 /// parent does not wait for. Nothing is counted twice: in /proc, the counters of a process include those of its children
 /// that ended.
 ///
-/// The memory of several processes is the sum of their proportional set sizes (Pss). Above 16 GiB, for which the kernel
-/// takes too long, it is the sum of their resident set sizes, in which shared pages count once per process. The peak is the
-/// maximum of two values: the peak of any one process, and the sum over all processes at any sample. Must be called by one
-/// thread at a time.
+/// The memory of several processes is the sum of their proportional set sizes (Pss). Above 16 GiB, the kernel would take
+/// too long to compute them; the memory is then the sum of the resident set sizes, in which shared pages count once per
+/// process. The peak is the maximum of two values: the peak of any one process, and the sum over all processes at any
+/// sample. Must be called by one thread at a time.
 class UsageMeter {
  public:
   /// Starts the measurement. `since_s` is the time at which the attempt began (monotonic_seconds()). If the process was
-  /// started for this attempt, usage is counted from the start of the process; otherwise from the construction.
+  /// started for this attempt, usage is counted from the start of the process, otherwise from this call.
   explicit UsageMeter(double since_s);
   Usage sample();
 

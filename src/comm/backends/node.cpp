@@ -2,8 +2,8 @@
 // exchanges the results with the first ranks of the other nodes over MPI. If all ranks are on one node, MPI is not
 // needed.
 //
-// Sums follow the fixed binary tree over rank numbers. A node computes the sums of the complete subtrees with all ranks
-// on the node, and only these sums are sent: one sum per node if each node has 2^k consecutive ranks.
+// Sums follow the fixed binary tree over rank numbers. A node computes one sum for each subtree that contains only ranks of
+// this node, and only these sums are sent. If each node has 2^k consecutive ranks, this is one sum per node.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -91,7 +91,7 @@ class NodeCommunicator : public SharedCommunicator {
     if (nodes_ == 1) return SharedCommunicator::start_maximum(mine);
     mpi_->start_maximum(mine);
   }
-  /// First completes the collectives in progress, since other ranks may wait for them without polling MPI.
+  /// First completes this rank's collectives in progress: other ranks may wait for them, and do not poll MPI meanwhile.
   Maximum finish_maximum(std::string_view name) override {
     if (nodes_ == 1) return SharedCommunicator::finish_maximum(name);
     drain();
@@ -106,7 +106,7 @@ class NodeCommunicator : public SharedCommunicator {
   double on_long_wait(double waited_s) override {
     if (nodes_ == 1) return SharedCommunicator::on_long_wait(waited_s);
     mpi_->roll_call().answer();
-    constexpr double min_s = 0.02, max_s = 0.25;  // a rank that asks waits up to two seconds for answers
+    constexpr double min_s = 0.02, max_s = 0.25;  // far less than the two seconds for which a roll call waits for answers
     return std::clamp(waited_s / 20, min_s, max_s);
   }
 
@@ -122,7 +122,7 @@ class NodeCommunicator : public SharedCommunicator {
 
  private:
   bool is_leader() const { return board().self() == 0; }
-  /// The communicator with which the ranks create shared memory.
+  /// Returns the communicator by which the ranks agree when they create and release shared memory.
   Communicator& plain() { return mpi_ ? static_cast<Communicator&>(*mpi_) : *this; }
   std::unique_ptr<Communicator> split_in_memory(std::span<const int> members);
   int index_of(int other) const {
@@ -151,8 +151,8 @@ class NodeCommunicator : public SharedCommunicator {
   NodeWindows windows_;
 };
 
-/// Reduces the data of this node's ranks, for this rank's share of the elements: computes one sum for each subtree of the
-/// reduction tree that contains only ranks of this node.
+/// Reduces the data of this node's ranks, but only those elements for which this rank is responsible (its share). Computes
+/// one sum for each subtree of the reduction tree that contains only ranks of this node.
 void NodeCommunicator::sum_share(const Collective& c, const Announcer::EnteredCollective& entered) {
   const auto [first, count] = share_of_rank(c.buffer.count, board().self());
   auto parts = entered.data_of_all();

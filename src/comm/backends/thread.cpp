@@ -14,7 +14,7 @@ namespace trainrt::comm::plugins {
 
 namespace {
 
-/// All memory of this process, as one segment that every rank can access, because the ranks are threads.
+/// Treats all memory of this process as one segment: every rank can access it, because the ranks are threads.
 class ProcessMemory : public Segments {
  public:
   std::optional<DataLocation> find(const void* data, std::size_t) const override {

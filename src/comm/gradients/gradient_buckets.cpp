@@ -103,8 +103,8 @@ GradientBuckets::GradientBuckets(Communicator& communicator, std::span<const Par
                                  const GradientOptions& options, Device device)
     : impl_(std::make_unique<Impl>(communicator, parameters, options, device)) {}
 
-/// If reductions are in progress, as after a failure in the middle of a step, the gradient memory is never freed, because
-/// the reductions may still write to the memory.
+/// After a failure in the middle of a step, reductions may still be in progress and write to the gradient memory. The
+/// memory is then never freed.
 GradientBuckets::~GradientBuckets() {
   if (impl_->finished < impl_->started) static_cast<void>(impl_.release());
 }

@@ -10,8 +10,9 @@ namespace trainrt::comm {
 /// Reduces the partial sums of all nodes to the final sum. The leader of a node is its first rank; it holds one partial
 /// sum for each subtree of the reduction tree that contains only ranks of the node.
 ///
-/// Each leader receives its share of the elements of these sums from all leaders, reduces the share along the tree and
-/// sends the result to all leaders. Short buffers are not divided: every leader reduces all elements.
+/// Each leader is responsible for a share of the elements: it receives these elements of the partial sums from all leaders,
+/// reduces them along the tree, and sends the result to all leaders. Short buffers are not divided: every leader reduces
+/// all elements.
 class LeaderExchange {
  public:
   /// `leaders`: communicator of the nodes' leaders; its rank k is the leader of node k. `node_of_rank`: node number of each

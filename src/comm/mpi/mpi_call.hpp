@@ -9,7 +9,7 @@
 
 namespace trainrt::comm {
 
-using launch::mpi;  // the functions of MPI: mpi().Isend is MPI_Isend
+using launch::mpi;  // returns the functions of MPI: mpi().Isend(...) calls MPI_Isend
 
 /// Throws Error if `code`, the return code of an MPI function, is a failure. The message contains the name of the calling
 /// function and MPI's error text.

@@ -47,8 +47,8 @@ bool MpiRequests::ready() {
   return done != 0;
 }
 
-/// Sleeps for 1 % of the time since the first sleep, at most max_sleep_s, because an arriving message does not end the
-/// sleep. Each sleep costs about 0.04 ms of CPU time, so that a rank that has waited for 10 s uses about 0.04 % of a core.
+/// Sleeps for 1 % of the time since the first sleep, at most max_sleep_s. The sleep is short because an arriving message
+/// does not end it. A sleep costs about 0.04 ms of CPU time: after 10 s, the waiting rank uses about 0.04 % of a core.
 void MpiRequests::sleep(double max_seconds) {
   roll_call_.answer();
   constexpr double min_s = 50e-6;
@@ -138,9 +138,9 @@ CollectiveTask MpiCommunicator::make_task(Collective c) {
   }
 }
 
-/// All-reduces a short buffer by recursive doubling: at each level, each rank exchanges the sum of its block of ranks with
-/// a rank of the neighbouring block. If the right block has fewer ranks than the left one, each of its ranks sends to
-/// several ranks of the left block.
+/// All-reduces a short buffer by recursive doubling. At level k, blocks of 2^k ranks have the same sum, and each rank
+/// exchanges this sum with a rank of the neighbouring block. If the right block has fewer ranks than the left one, each of
+/// its ranks sends to several ranks of the left block.
 CollectiveTask MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
   const auto type = accumulator_of(buffer.dtype);
   std::vector<std::byte> own(buffer.count * size_of(type)), other(own.size());
@@ -175,8 +175,8 @@ CollectiveTask MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
     narrow(reinterpret_cast<const float*>(own.data()), bytes_of(buffer.data), buffer.count, buffer.dtype);
 }
 
-/// All-reduces a long buffer. Each rank is responsible for a share of the elements: it receives the share's values from all
-/// ranks, combines them in the fixed order of tree_steps(), and sends the result to all ranks.
+/// All-reduces a long buffer. Each rank is responsible for a share of the elements: it receives these elements from all
+/// ranks, combines them in the fixed order of tree_steps(), and sends the results to all ranks.
 CollectiveTask MpiCommunicator::reduce_long(Buffer buffer, Op op, int tag) {
   const auto steps = tree_steps(size());
   const auto mine = share_of_rank(buffer, rank(), size());

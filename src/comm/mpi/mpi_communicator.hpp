@@ -16,7 +16,7 @@ namespace trainrt::comm {
 class MpiRequests : public Awaited {
  public:
   explicit MpiRequests(MpiRollCall& roll_call) : roll_call_(roll_call) {}
-  static constexpr double max_sleep_s = 0.1;  ///< a rank that asks waits up to two seconds for answers
+  static constexpr double max_sleep_s = 0.1;  ///< far less than the two seconds for which a roll call waits for answers
 
   MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 
@@ -41,8 +41,7 @@ class MpiCommunicator : public QueuedCommunicator {
   enum class Finalize { with_communicator, by_program, never };
 
   /// Creates a communicator over the ranks of `parent`. Duplicates `parent`, so that messages of the two communicators are
-  /// never matched. Before the destructor finalizes MPI, it calls `can_finalize`, if that is set, and does not finalize MPI
-  /// if the result is false. Collective.
+  /// never matched. If `can_finalize` is set and returns false, the destructor does not finalize MPI. Collective.
   MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize, std::function<bool()> can_finalize = {});
   ~MpiCommunicator() override;
 

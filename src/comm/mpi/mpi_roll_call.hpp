@@ -22,8 +22,7 @@ class MpiRollCall {
   /// Answers the questions that waiting ranks have sent to this rank. Does not block.
   void answer();
   /// Asks all ranks for their current collective and waits up to two seconds for the answers. Returns the ranks that did
-  /// not answer, for example "rank 3 (no answer)". If all ranks answered, returns the ranks that
-  /// are in another collective.
+  /// not answer, for example "rank 3 (no answer)". If all ranks answered, returns the ranks that are in another collective.
   std::string missing();
 
  private:

@@ -62,9 +62,11 @@ void initialize_mpi(launch::Launch& launch) {
 }
 
 /// Returns whether the communicator's destructor finalizes MPI. With several nodes, MPI is not finalized if the launcher
-/// allows that. The reason is that MPI_Finalize of MPICH before 4.2 closes UCX's TCP connections without waiting for the
-/// other ranks, so it hangs or fails if a rank is late (pmodels/mpich pull request 6596). A barrier before the exit makes
-/// sure that no message is left to be sent.
+/// allows a process to exit without MPI_Finalize. A barrier before the exit then makes sure that no message is left to be
+/// sent.
+///
+/// The reason: MPI_Finalize of MPICH before 4.2 closes UCX's TCP connections without waiting for the other ranks. It hangs
+/// or fails if a rank is late (pmodels/mpich pull request 6596).
 MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
   using Finalize = MpiCommunicator::Finalize;
   return launch.world().node_count > 1 && launch.may_skip_mpi_finalize() ? Finalize::never : Finalize::with_communicator;

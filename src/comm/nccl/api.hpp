@@ -8,8 +8,8 @@
 namespace trainrt::comm::nccl {
 
 // Declarations of the subset of NCCL's binary interface (ABI) that trainrt uses. NCCL is loaded at run time and not linked,
-// so that the same program runs with and without NCCL. The declarations match nccl.h, which the build does not need; a test
-// compares them with nccl.h if that file exists.
+// so that the same program runs with and without NCCL. The declarations match nccl.h, so the build does not need this file.
+// If nccl.h exists, a test compares the declarations with it.
 
 inline constexpr int min_version = 21800;  ///< minimum version, NCCL 2.18: the first with all fields of Config
 

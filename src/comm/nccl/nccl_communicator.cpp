@@ -18,8 +18,8 @@ namespace {
 
 using Kind = Collective::Kind;
 
-/// Maximum size in bytes of the pieces in which a buffer is reduced along the tree over rank numbers. The scratch memory is
-/// limited by it.
+/// Buffers that are reduced along the tree over rank numbers are divided into pieces of at most this size in bytes, which
+/// limits the size of the scratch memory.
 constexpr std::size_t piece_bytes = std::size_t{32} << 20;
 
 /// A collective that was enqueued on the communicator's NCCL stream. The collective is complete when `event` is reached.

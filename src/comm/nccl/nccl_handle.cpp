@@ -22,8 +22,8 @@ constexpr double max_finish_s = 30;
 
 bool is_fine(Result result) { return result == Result::success || result == Result::in_progress; }
 
-/// Returns the watchdog's timeout: the timeout of a collective plus a margin. A wait on the host therefore times out first;
-/// its error can name the missing ranks, NCCL's error cannot.
+/// Returns the watchdog's timeout: the timeout of a collective plus a margin. A wait on the host therefore times out first.
+/// The error of such a wait names the missing ranks, which NCCL's error cannot.
 double with_margin(double limit_seconds) { return limit_seconds + std::min(10.0, limit_seconds / 10); }
 
 constexpr double report_after_s = 0.5;

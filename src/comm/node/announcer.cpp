@@ -13,8 +13,8 @@
 namespace trainrt::comm {
 
 namespace {
-/// Size in bytes up to which data is always copied to the shared-memory board, because that saves a wait. Larger data may
-/// be read in place by other ranks.
+/// Size in bytes up to which data is always copied to the shared-memory board: this rank then need not wait until the
+/// other ranks have read its buffer. Larger data may be read in place by other ranks.
 constexpr std::size_t direct_from = 8192;
 
 /// Compares two collective numbers: returns whether `a` is equal to `b` or later than `b`. Numbers wrap around after 2^32.

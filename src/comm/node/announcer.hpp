@@ -15,7 +15,7 @@ class Segments {
   /// Returns the location of the `bytes` bytes at `data`, in a form that is valid on every rank. Returns nullopt if the
   /// other ranks cannot access the data.
   virtual std::optional<DataLocation> find(const void* data, std::size_t bytes) const = 0;
-  /// Returns the address, in this process, of data whose location has the kind `direct`.
+  /// Returns the address, in this process, of the data at `location`. Requires a location of the kind `direct`.
   virtual std::byte* at(const DataLocation& location) const = 0;
 };
 
@@ -70,9 +70,9 @@ class Announcer {
   /// Returns the number of the collective that this rank announced last.
   std::uint32_t number() const { return number_; }
 
-  /// Announces a collective and the location of its data, the `bytes` bytes at `data`, to the other ranks. Copies the data
-  /// to the shared-memory board, except if other ranks can access it in place or if it is to be copied in pieces. Requires
-  /// has_room().
+  /// Announces a collective to the other ranks, with the location of this rank's data, which is the `bytes` bytes at
+  /// `data`. Copies the data to the shared-memory board, except if other ranks can access it in place, or if it is so large
+  /// that the caller must copy it in pieces. Requires has_room().
   EnteredCollective announce(const Collective& collective, const void* data, std::size_t bytes, const Segments& segments);
 
  private:

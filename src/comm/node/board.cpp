@@ -36,9 +36,9 @@ bool at_least(std::uint32_t value, std::uint32_t target) { return static_cast<st
 
 }  // namespace
 
-/// The area of one rank on the shared-memory board. Values that other ranks poll are not in the same cache line as values
-/// that the owner of the area writes in the meantime. The data of a small collective begins in the cache line of its
-/// announcement.
+/// The area of one rank, its owner, on the shared-memory board. Values that other ranks poll have cache lines of their own,
+/// so that writes of the owner to other values do not slow the polling down. The data of a small collective begins in the
+/// cache line of its announcement, so that both are read together.
 struct alignas(64) Board::RankArea {
   struct alignas(64) Counter {
     Word value;
@@ -88,8 +88,8 @@ std::byte* Board::slot(int rank, std::size_t index) const {
 }
 std::byte* Board::piece(int rank, std::size_t index) const { return slot(rank, slots) + index * piece_bytes; }
 
-/// Four memory accesses must be sequentially consistent, or a wake-up could be lost: in reach() the store of the counter
-/// and the load of `sleepers`, in sleep_for() the increment of `sleepers` and the load of the counter.
+/// reach() stores the counter and then loads `sleepers`; sleep_for() increments `sleepers` and then loads the counter. All
+/// four accesses must be sequentially consistent. Otherwise a rank could sleep although the counter has changed.
 void Board::reach(Counter counter, std::uint32_t value) {
   auto& mine = area(self_);
   mine.counter[counter].value.store(value, std::memory_order_seq_cst);

@@ -14,14 +14,14 @@
 
 namespace trainrt::comm {
 
-/// The shared memory segments ("windows") that Communicator::allocate() has returned. A window stays mapped until all ranks
-/// have released their part of it, because other ranks may still reduce in its memory.
+/// The shared memory segments ("windows") from which Communicator::allocate() has returned memory. A window stays mapped
+/// until all ranks have released their slice of it, because other ranks may still reduce in its memory.
 class NodeWindows : public Segments {
  public:
   Memory add(SharedSegment segment) {
     const auto at = static_cast<std::size_t>(segment.index) * segment.slice;
     auto* const mine = segment.memory.get() + at;
-    // `given_back` is atomic, because the owner may release the memory on any thread.
+    // `given_back` is atomic, because the owner of the memory may release it on any thread.
     auto given_back = std::make_shared<std::atomic<bool>>(false);
     windows_.push_back({segment.memory, mine, segment.slice, given_back});
     auto end = [given_back, memory = std::move(segment.memory), file = segment.file] { given_back->store(true); };

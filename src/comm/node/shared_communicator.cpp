@@ -13,8 +13,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Maximum total size in bytes of the data of all ranks up to which each rank computes the complete result of an
-/// all-reduce. This saves one wait.
+/// If the data of all ranks together has at most this size in bytes, each rank computes the complete result of an
+/// all-reduce itself. The ranks then need not wait for parts of the result from each other.
 constexpr std::size_t max_redundant_bytes = std::size_t{128} << 10;
 
 std::size_t width_of(const Collective& c) { return size_of(c.buffer.dtype); }
@@ -42,8 +42,8 @@ void SharedCommunicator::at_step(std::int64_t step) {
 
 // --- start_maximum() and finish_maximum() --------------------------------------------------------------------------------
 
-/// The shared-memory board has room for two maxima, which is enough: before a rank starts maximum n + 2, all ranks have
-/// started maximum n + 1 and have therefore read maximum n.
+/// The shared-memory board has room for two maxima per rank, which is enough. Before a rank starts maximum n + 2, all ranks
+/// have started maximum n + 1, and have therefore read maximum n.
 void SharedCommunicator::start_maximum(const Maximum& mine) {
   board().maximum(board().self(), ++maxima_) = mine;
   board().reach(Board::maximum_posted, maxima_);
@@ -169,8 +169,8 @@ CollectiveTask SharedCommunicator::reduce_scatter_task(Collective c) {
   if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// Performs a reduce-scatter in pieces, which the ranks copy through the shared-memory board. Each piece holds the same
-/// number of elements of every rank's part.
+/// Performs a reduce-scatter in pieces: each rank copies its data, piece by piece, to the shared-memory board, from which
+/// the other ranks read it. A piece has the same number of elements for every rank's part of the result.
 CollectiveTask SharedCommunicator::reduce_scatter_in_pieces(Collective c) {
   const auto ranks = static_cast<std::size_t>(size());
   const auto max_count = Board::piece_bytes / width_of(c) / ranks;
@@ -219,9 +219,9 @@ CollectiveTask SharedCommunicator::all_gather_task(Collective c) {
   if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// Performs an all-gather in pieces, which the ranks copy through the shared-memory board. Called if at least one rank's
-/// data is larger than a slot of the board and cannot be accessed by other ranks; the data of all ranks is then copied in
-/// pieces.
+/// Performs an all-gather in pieces: each rank copies its data, piece by piece, to the shared-memory board, from which the
+/// other ranks read it. Used if the data of at least one rank is larger than a slot of the board, and other ranks cannot
+/// access this data in place.
 CollectiveTask SharedCommunicator::all_gather_in_pieces(Collective c) {
   const auto max_count = Board::piece_bytes / width_of(c);
   const auto longest = *std::ranges::max_element(c.counts);

@@ -128,7 +128,8 @@ struct PageRange {
   int map_flags = 0;
 };
 
-/// Programs map their slices with mmap(2), which accepts only multiples of the page size as offsets.
+/// Returns `bytes` rounded up to complete pages, at least one. A program maps its slice with mmap(2), whose offsets must be
+/// multiples of the page size.
 std::size_t whole_pages(std::size_t bytes) { return round_up_to_page(std::max<std::size_t>(bytes, 1)); }
 
 /// Creates the shared memory and the file descriptor of `segment`; the caller has set its sizes and its index. Collective.

@@ -30,7 +30,7 @@ struct SegmentRanks {
   /// Returns the texts of all ranks, in rank order. Collective.
   std::function<std::vector<std::string>(std::string_view)> gather;
 
-  /// The ranks of `communicator`, which must outlive the result.
+  /// Returns the ranks of `communicator`, which must outlive the result.
   static SegmentRanks of(Communicator& communicator, std::span<const int> node_of_rank) {
     return {communicator.rank(), node_of_rank, [&communicator](auto text) { return communicator.all_gather(text); }};
   }

@@ -59,8 +59,9 @@ const Section run{
          key(&RunKeys::accepts_missing_checkpoints,
              {.key = "run.missing_checkpoints",
               .default_value = "refuse",
-              .help = "action if saved checkpoints are missing, or all are damaged: refuse fails; accept resumes from the "
-                      "newest intact checkpoint, or from the beginning. Give accept once, on the command line"},
+              .help =
+                  "action if saved checkpoints are missing, or all are damaged: refuse fails; accept resumes from the "
+                  "newest intact checkpoint, or from the beginning. Set accept only for one start, on the command line"},
              {{"refuse", false}, {"accept", true}}),
          key(&RunKeys::callbacks,
              {.key = "run.callbacks",

@@ -51,9 +51,9 @@ const Section scaling{
              {.key = "scaling.on_resize",
               .help = "action if a restart has another number of CPUs or nodes. same_bits: the number of ranks stays the "
                       "same, so that results have the same bits. keep_global_batch: the global batch is divided among the "
-                      "present ranks. keep_batch: each rank keeps its batch. With the last two, the bits of results "
-                      "change. refuse: the start fails if the number of ranks differs. The default is same_bits, or "
-                      "keep_global_batch if min_workers is set"},
+                      "present ranks. keep_batch: each rank keeps its batch. With keep_global_batch and keep_batch, the "
+                      "bits of results change. refuse: the start fails if the number of ranks differs. The default is "
+                      "same_bits, or keep_global_batch if min_workers is set"},
              {{"refuse", OnResize::refuse},
               {"keep_global_batch", OnResize::keep_global_batch},
               {"keep_batch", OnResize::keep_batch},

@@ -40,7 +40,7 @@ struct ScalingKeys {
   /// Returns whether the config itself sets same_bits. If same_bits is only the default, a run without a checkpoint may
   /// start on another number of ranks.
   bool requires_fixed_workers() const { return on_resize_key == OnResize::same_bits; }
-  /// Returns whether a start under conditions that same_bits does not allow is an error. If same_bits is only the
+  /// Returns whether it is an error to start the run in a way that same_bits does not allow. If same_bits is only the
   /// default, such a start is an error only if require_same_bits is set.
   bool enforces_same_bits() const { return requires_fixed_workers() || (has_fixed_workers() && require_same_bits); }
 };

@@ -20,7 +20,7 @@ namespace {
 
 struct Roots {
   std::shared_mutex mutex;
-  // For each GuardedTree: its root directory without a slash at the end, and the name of its folder `users`.
+  // The root directory of each GuardedTree, without a slash at the end, and the name of its folder `users`.
   std::multiset<std::pair<std::string, std::string>> all;
 };
 

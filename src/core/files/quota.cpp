@@ -27,7 +27,7 @@ namespace trainrt {
 
 namespace {
 
-constexpr std::uint64_t bytes_per_block = 1024;  // unit of limits in quotactl and `lfs quota`
+constexpr std::uint64_t bytes_per_block = 1024;  // quotactl and `lfs quota` give limits of space in blocks of this size
 constexpr double lfs_limit_s = 2;
 constexpr double reuse_s = 10;
 constexpr std::uint32_t lustre_magic = 0x0BD00BD0;

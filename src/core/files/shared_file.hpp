@@ -24,8 +24,8 @@ struct FileMemoryEnd {
   void operator()(std::byte*) const { end(); }
 };
 
-/// Returns the byte range of the anonymous file that backs `memory`; nullopt if no such file backs it, so that no other
-/// process can map it.
+/// Returns the byte range of the anonymous file that backs `memory`. Returns nullopt if no such file backs the memory;
+/// other processes can then not map it.
 inline std::optional<FilePlace> file_place_of(const Memory& memory) {
   const auto* const end = std::get_deleter<FileMemoryEnd>(memory);
   return end == nullptr ? std::nullopt : std::optional(end->place);

@@ -15,9 +15,8 @@ namespace trainrt {
 
 namespace {
 
-/// Threshold of free space in bytes. If a file system has no free inodes, missing inodes are reported as the cause of a
-/// failed write only if at least this much space is free; otherwise missing space is reported. The threshold is not 0,
-/// since a few free bytes may be left on a full file system.
+/// Threshold of free space in bytes. A file system with less free space counts as full, since a few free bytes may be left
+/// on a full file system. Only if more space is free, missing inodes are reported as the cause of a failed write.
 constexpr std::uint64_t min_free_bytes = std::uint64_t{64} << 10;
 
 /// Threshold of free space in bytes. If a write failed with ENOSPC although more space than this is free, the error message
@@ -30,7 +29,7 @@ ShortageFound of_file_system(const std::optional<StorageRoom>& room) {
   if (!room) return {Shortage::space, "remove files there"};
   const bool no_inodes = room->free_inodes == std::uint64_t{0};
   if (no_inodes && room->free_bytes >= min_free_bytes)
-    return {Shortage::inodes, fmt::format("no inodes are left there for new files ({} of space are free): "
+    return {Shortage::inodes, fmt::format("no inodes are left there for new files (although {} of space are free): "
                                           "remove files of any size",
                                           byte_size(room->free_bytes))};
   constexpr std::string_view odd =
@@ -45,9 +44,9 @@ double fraction(std::uint64_t used, std::uint64_t limit) {
   return limit == 0 ? 0 : static_cast<double>(used) / static_cast<double>(limit);
 }
 
-/// Finds the quota that made a write fail. A quota of files is the cause only if its limit is reached. A large write can
-/// fail before a quota of bytes has reached its limit, so otherwise the quota of bytes with the largest used fraction is
-/// the cause.
+/// Finds the quota that made a write fail. If the limit of a quota of files is reached, this quota is the cause. Otherwise,
+/// the cause is the quota of bytes of which the largest fraction is used: its limit need not be reached, since a large
+/// write can fail earlier.
 ShortageFound of_quotas(std::span<const Quota> quotas) {
   constexpr std::string_view remedy = "remove files there, or ask for a larger quota";
   const auto full_of_files =

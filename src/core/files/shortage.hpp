@@ -25,8 +25,8 @@ struct StorageRoom {
   std::optional<std::uint64_t> free_inodes;  ///< number of free inodes; nullopt if the file system creates inodes on demand
 };
 
-/// The result of shortage_at(): the storage resource that was used up when a write failed, and a part of an error message
-/// (`text`) that states the remaining amount and the remedy.
+/// The result of shortage_at(): the storage resource that was used up when a write failed, and the end of an error message
+/// (`text`), which states the amount that is left and the remedy.
 struct ShortageFound {
   Shortage shortage = Shortage::none;
   std::string text;

@@ -32,8 +32,8 @@ bool is_one_of(const std::exception& error) {
   return ((dynamic_cast<const Types*>(&error) != nullptr) || ...);
 }
 
-/// Returns whether the text of an exception is a message of the C++ library or of nlohmann::json that names only a
-/// function, such as "vector::_M_range_check: ...".
+/// Returns whether the text of an exception comes from the C++ library or from nlohmann::json. Such a text names only a
+/// function of the library: "vector::_M_range_check: ...".
 bool is_of_library(std::string_view text) {
   constexpr std::array beginnings = {
       "vector",    "basic_string", "map::at", "_Map_base::at",           "unordered_map::at",
@@ -44,7 +44,7 @@ bool is_of_library(std::string_view text) {
          std::ranges::find(functions, text) != functions.end();
 }
 
-/// Returns the error message for an unexpected exception, one with a text that does not name the failed action.
+/// Returns the error message for an unexpected exception: its own text does not name the failed action.
 std::string unexpected(const std::exception& error) {
   return fmt::format(
       "unexpected error '{}' ({}): a bug in the train function, in a library that it uses, or in trainrt. "

@@ -5,14 +5,14 @@
 
 namespace trainrt {
 
-/// A function that returns the text of an error for users, for example message_of(). Errors are passed on as text when they
-/// are printed, written to a file or sent to other ranks. Layers that know the config use a function that adds advice
-/// (trainer/ending/advice.hpp).
+/// A function that converts an exception to the text that users see: message_of(), or a function that also adds advice
+/// about config keys (trainer/ending/advice.hpp). Layers below src/trainer, which do not know config keys, receive the
+/// function as an argument.
 using Explain = std::function<std::string(const std::exception&)>;
 
-/// Returns the text of an error for users. An Error, or an exception that a train function throws, keeps its own text. The
-/// text of an exception of the C++ library or of nlohmann::json only names a function of that library, so it is replaced by
-/// its meaning and a remedy.
+/// Returns the text of an error for users. An Error, or an exception that a train function throws, keeps its own text. An
+/// exception of the C++ library or of nlohmann::json has a text that only names a function of that library; the result
+/// states its meaning and a remedy instead.
 std::string message_of(const std::exception& error);
 
 }  // namespace trainrt

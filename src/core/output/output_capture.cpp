@@ -17,23 +17,23 @@
 #include "core/output/output_tail.hpp"
 #include "core/output/standard_streams.hpp"
 
-/// A function of the sanitizers' runtime library that sets the descriptor of its reports; nullptr in a process without a
-/// sanitizer.
+/// A function of the sanitizers' runtime library: sets the descriptor to which a sanitizer writes its reports. nullptr in a
+/// process without a sanitizer.
 extern "C" __attribute__((weak)) void __sanitizer_set_report_fd(void* fd);
 
 namespace trainrt {
 
 namespace {
 
-// Maximum time in seconds to wait until log and terminal accept earlier output. After that time, a message of the runtime
-// is written although earlier output is not.
+// Maximum time in seconds for which a message of the runtime waits until log and terminal have accepted earlier output.
+// After that time, the message is written before the earlier output.
 constexpr double max_wait_s = 1;
 
 std::atomic<OutputTee*> current = nullptr;
-std::atomic<pid_t> current_process = 0;  // process with the reading thread; a forked child has no such thread
+std::atomic<pid_t> current_process = 0;  // the process that has the reading thread; its forked children have none
 std::atomic<bool> current_is_shown = true;
 const OutputTee* child_tee = nullptr;
-std::shared_mutex tees_mutex;  // protects `current` and `child_tee`: locked exclusively to reset one of the two
+std::shared_mutex tees_mutex;  // protects the OutputTees `current` and `child_tee`; locked exclusively to reset a pointer
 std::mutex write_mutex;        // held while a message is written, so that messages do not mix
 
 /// Waits, at most max_wait_s seconds, until log and terminal have received all output that this process has printed.
@@ -47,9 +47,11 @@ void flush_all() {
   std::clog.flush();
 }
 
-/// Makes standard output line buffered, unless it is unbuffered. glibc chooses the buffering at the first output: line
-/// buffering only if descriptor 1 is a terminal. The C standard forbids setvbuf() after the first output; glibc allows it,
-/// and with a new buffer the change takes effect at once.
+/// Makes standard output line buffered, unless it is unbuffered. Otherwise glibc would buffer by lines only if descriptor 1
+/// is a terminal, and not if it is a pipe.
+///
+/// The C standard forbids setvbuf() after the first output. glibc allows it, and with a new buffer the change takes effect
+/// at once.
 void buffer_output_by_lines() {
   static std::array<char, BUFSIZ> buffer;
   constexpr std::size_t unbuffered = 1;

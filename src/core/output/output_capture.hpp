@@ -34,8 +34,8 @@ class OutputCapture {
   // The functions below are static. Except as stated, they are thread-safe and may be called whether or not an
   // OutputCapture exists.
 
-  /// Writes a message of the runtime to standard_output() or standard_error(). First waits until all earlier output of this
-  /// process and of the child process passed to follow() has been written, at most a second for each.
+  /// Writes a message of the runtime to standard_output() or standard_error(). First waits until earlier output has been
+  /// written: at most a second for that of this process, and at most a second for that of the child passed to follow().
   enum class Stream { output, error };
   static void write(Stream stream, std::string_view text);
 

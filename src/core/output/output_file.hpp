@@ -24,7 +24,7 @@ class OutputFile {
   /// Closes the current log file and continues in the file `path`: writes a title line, then the bytes that were buffered
   /// after hold().
   void switch_to(std::string path, const std::string& title);
-  /// Returns whether max_held_bytes or more are buffered after hold(). Then the caller should add no more bytes before
+  /// Returns whether max_held_bytes or more are buffered after hold(). If so, the caller should not call add() again before
   /// switch_to().
   bool is_full() const { return held_.size() >= max_held_bytes; }
   static constexpr std::size_t max_held_bytes = std::size_t{1} << 20;

@@ -5,7 +5,7 @@
 
 namespace trainrt {
 
-/// Keeps the last bytes of a process's output of any length, in bounded memory.
+/// Stores the last bytes of a process's output in bounded memory. The output may have any length.
 class OutputTail {
  public:
   static constexpr std::size_t max_bytes = std::size_t{64} << 10;
@@ -28,8 +28,8 @@ std::string last_lines(std::string_view text, std::size_t lines, std::size_t byt
 /// Returns the end of a failed rank's output for the rank's error message: the last 20 lines, at most 8 KiB, with control
 /// characters escaped; "" if there is no output. Pure function.
 std::string printable_end(std::string_view output);
-/// Returns `lines`, the last lines that rank `rank` printed, as the end of an error message: a line that introduces them
-/// and names the rank's log, then the lines. "" if `lines` is "". Pure function.
+/// Returns the end of an error message that shows `lines`, the last lines that rank `rank` printed: a line that names the
+/// rank's log, then `lines`. Returns "" if `lines` is "". Pure function.
 std::string lines_in_words(int rank, const std::string& lines);
 
 }  // namespace trainrt

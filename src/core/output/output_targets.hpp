@@ -8,7 +8,7 @@
 
 namespace trainrt {
 
-/// The ranks with output that the terminal shows. The output of each rank is also written to a log file.
+/// Selects the ranks of which the terminal shows the output. The output of each rank is also written to a log file.
 enum class ShownOutput { first_rank, all_ranks, none };
 
 /// The destinations of standard output and standard error of a process: a log file, a terminal and a callback.

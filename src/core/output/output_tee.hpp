@@ -24,9 +24,11 @@ namespace trainrt {
 /// Copies the output of a process to the destinations that an OutputTargets names (log file, terminal, callback), and
 /// keeps the last bytes in memory. A thread of this object reads the output from pipes.
 ///
-/// If standard output and standard error are shown on different terminals or files, each has its own pipe, and the log
+/// If standard output and standard error are shown on different terminals or files, each has its own pipe. The log then
 /// contains their bytes in the order in which they are read. Otherwise one pipe carries both and preserves the order of
-/// the writes. Memory is bounded: a process blocks if it writes faster than log and terminal accept the output.
+/// the writes.
+///
+/// Memory is bounded: a process blocks if it writes faster than log and terminal accept the output.
 class OutputTee {
  public:
   /// Creates the pipes for the output of a process. Throws Error if the system has no pipe left.
@@ -38,9 +40,9 @@ class OutputTee {
 
   /// The process that writes its output to the pipes.
   enum class Writer {
-    /// A child process, which has inherited the write ends. begin() closes them in this process.
+    /// A child process, which has inherited the write ends of the pipes. begin() closes the write ends in this process.
     child,
-    /// This process, which keeps the write ends. The log gets its title line with the first output.
+    /// This process, which keeps the write ends open. The log gets its title line with the first output.
     this_process,
   };
   /// Descriptors of the pipes' write ends for standard output and standard error, closed on exec. With Writer::child, valid

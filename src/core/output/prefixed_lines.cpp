@@ -26,8 +26,8 @@ void PrefixedLines::finish() {
   if (!line_.empty()) put();
 }
 
-/// Handles a line that the next bytes overwrite (progress bar): passes its current state to `write`, unless another state
-/// was passed to `write` shortly before, and clears the line.
+/// Handles a line of a progress bar, which the next bytes overwrite. Passes its current text to `write`, but at most one
+/// text per between_states_s seconds. Then clears the line.
 void PrefixedLines::end_state(double now_s) {
   rewritten_ = false;
   const auto state = std::exchange(line_, {});

@@ -5,9 +5,11 @@
 
 namespace trainrt {
 
-/// Splits the output of a rank into lines and passes each line, with a prefix, to `write` in one call, so that lines of
-/// several ranks do not mix on a shared terminal. Lines longer than `max_bytes` are split. If a progress bar overwrites a
-/// line by \r, `write` gets a state of the line every few seconds, and its last state.
+/// Splits the output of a rank into lines and puts a prefix before each line. Each line is passed to `write` in one call,
+/// so that lines of several ranks do not mix on a shared terminal. Lines longer than `max_bytes` are split.
+///
+/// If a progress bar overwrites its line by \r, `write` receives the current text of the line every few seconds, and the
+/// final text.
 class PrefixedLines {
  public:
   /// Maximum length of a line of output in bytes. Line and prefix together are shorter than PIPE_BUF, so that a write to a

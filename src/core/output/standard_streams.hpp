@@ -16,7 +16,7 @@ void keep_standard_streams();
 /// Reverses a redirection: makes descriptors 1 and 2 the streams that keep_standard_streams() copied.
 void restore_standard_streams();
 
-/// The minimum number of a descriptor that is a copy of a standard stream, so that no copy becomes descriptor 0, 1 or 2.
+/// Copies of the standard streams get this or a higher descriptor number, so that no copy becomes descriptor 0, 1 or 2.
 inline constexpr int min_copy = 3;
 
 }  // namespace trainrt

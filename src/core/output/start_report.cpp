@@ -15,8 +15,8 @@ namespace trainrt {
 
 namespace {
 
-/// Returns the seconds from the start of the parent process to the start of this process, if the parent is `trainrt` and
-/// has started ranks for the first time; 0 otherwise.
+/// Returns the seconds from the start of the parent process to the start of this process. Returns 0 if the parent is not
+/// `trainrt`, or if this process belongs to a restart.
 double seconds_in_launcher() {
   if (Environment::of_process().number(failures_variable) != 0) return 0;
   std::error_code error;

@@ -13,8 +13,8 @@ class StartReport {
   /// The report of this process. It does nothing before enable() is called.
   static StartReport& of_process();
 
-  /// Begins the report. The first parts are the time from the start of `trainrt -n` to the start of this rank, if such a
-  /// process is the parent and this is the run's first attempt, and the time from the start of this process to this call.
+  /// Begins the report with the time from the start of this process to this call. In the first attempt under `trainrt -n`,
+  /// the time from the start of `trainrt -n` to the start of this process comes before it.
   void enable();
 
   /// Ends a part of the start, which began at the end of the previous part.
@@ -22,12 +22,12 @@ class StartReport {
     if (is_enabled_) add(part);
   }
 
-  /// Ends the last part, and logs the report on rank 0. Does nothing after the first call.
+  /// Ends the part "first step", and logs the report on rank 0. Only the first call has an effect.
   void end_first_step() {
     if (is_enabled_) finish();
   }
 
-  /// Returns "0.35 s to the end of the first step: process 0.02 s, config 0.03 s, first step 0.30 s".
+  /// Returns the report as text: "0.35 s to the end of the first step: process 0.02 s, config 0.03 s, first step 0.30 s".
   std::string text() const;
 
  private:

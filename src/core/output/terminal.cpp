@@ -74,8 +74,8 @@ namespace last_row {
 // `\0337` and `\0338` save and restore the cursor position. `\033[r` resets the scrolling region to the complete screen.
 
 std::string take(TerminalSize size) {
-  // Index (\033D) and reverse index (\033M) ensure that there is a row below the cursor. Setting the scrolling region moves
-  // the cursor, so its position is saved and restored.
+  // Index (\033D) and reverse index (\033M) move the cursor down and up again. If it was in the last row, the text scrolls
+  // up, which frees the last row. The cursor's position is saved, because setting the scrolling region moves the cursor.
   return fmt::format("\033D\033M\0337\033[1;{}r\0338", size.rows - 1);
 }
 

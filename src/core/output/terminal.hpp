@@ -13,13 +13,13 @@ struct TerminalSize {
   bool operator==(const TerminalSize&) const = default;
 };
 
-/// Returns the size of the terminal that shows this process's standard output: the process's own terminal, or the terminal
-/// of the mpiexec on this host that started this process and reads its output from a pipe. Returns nullopt if the output
-/// goes to a file or another program (srun, for example), or if the terminal has no control sequences (TERM=dumb).
+/// Returns the size of the terminal that shows this process's standard output. If an mpiexec on this host started this
+/// process and reads its output from a pipe, this is the terminal of mpiexec. Returns nullopt if the output goes to a file
+/// or another program (srun, for example), or if the terminal has no control sequences (TERM=dumb).
 std::optional<TerminalSize> terminal_of_output();
 
-/// Terminal control sequences (ECMA-48, and the scrolling region of the DEC VT100) that reserve the last row of a terminal
-/// for a status line. All other output scrolls above the status line.
+/// Control sequences that reserve the last row of a terminal for a status line (ECMA-48, and the scrolling region of the
+/// DEC VT100). All other output scrolls above the status line.
 namespace last_row {
 
 /// Returns the control sequence that reserves the last row of the terminal for a status line. Text in the last row scrolls

@@ -17,8 +17,8 @@ Variables without_launcher(Variables variables);
 /// Returns the folder to add to PYTHONPATH for the Python package trainrt: next to the built program, or in the
 /// installation. "" if the package is missing.
 std::string client_folder();
-/// Returns a value of PYTHONPATH: `folder`, then the folders of `inherited`, another value of PYTHONPATH. Either may be
-/// empty.
+/// Returns a value of PYTHONPATH that contains `folder`, followed by the folders of `inherited`, an existing value of
+/// PYTHONPATH. Each of the two may be empty.
 std::string python_path(const std::string& folder, const std::string& inherited);
 
 }  // namespace trainrt

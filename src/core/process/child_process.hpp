@@ -19,9 +19,8 @@ enum class ChildErrors { dropped, with_output };
 /// Runs a program, waits for its end and returns its exit code and output. `command` is the command line; its first word
 /// is searched for in PATH, and no shell is used.
 ///
-/// Returns nullopt if the program does not end within `limit_seconds` or if another thread sets `cancelled`; the
-/// program's process group is then killed. If the kernel does not end the killed program within a second, the function
-/// returns without waiting longer.
+/// If the program does not end within `limit_seconds`, or if another thread sets `cancelled`, the program's process group
+/// is killed, and the result is nullopt. The function then waits at most a second for the end of the killed program.
 ///
 /// The program reads /dev/null and inherits no open file except its output. Thread-safe.
 std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds,

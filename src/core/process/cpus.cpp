@@ -32,7 +32,8 @@ constexpr std::array instruction_sets = {"fma",      "avx",         "avx2",     
 std::atomic<CpuShare> share_of_process;
 
 std::mutex launcher_mutex;
-std::optional<std::string> affinity_from_launcher;  // affinity before the first set_affinity_of_this_thread()
+// The CPUs to which the launcher bound this process; set by the first set_affinity_of_this_thread(), which changes them.
+std::optional<std::string> affinity_from_launcher;
 
 /// Returns the values of the first CPU in /proc/cpuinfo, by name.
 std::map<std::string, std::string, std::less<>> first_cpu(std::string_view cpuinfo) {

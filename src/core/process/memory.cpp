@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// Names of the files in a memory cgroup's folder, which depend on the version of cgroups.
+/// Names of those files in a memory cgroup's folder that contain its limit, its usage and its kills. They depend on the
+/// version of cgroups.
 struct CgroupFiles {
   const char* limit;
   const char* usage;
@@ -38,8 +39,8 @@ struct MemoryCgroup {
   CgroupFiles files;
 };
 
-/// Adds the cgroup with the path `inner` below the mount point `root`, and its ancestors, to `groups`. A container may see
-/// its own cgroup as the root although `inner` is the path outside the container; folders that do not exist are skipped.
+/// Adds the cgroup with the path `inner` below the mount point `root`, and its ancestors, to `groups`. Folders that do not
+/// exist are skipped: in a container, `inner` may be a path outside the container.
 void add_with_ancestors(std::vector<MemoryCgroup>& groups, const fs::path& root, fs::path inner, const CgroupFiles& files) {
   for (;; inner = inner.parent_path()) {
     std::error_code none;
@@ -81,8 +82,8 @@ std::uint64_t number_in_file(const fs::path& file) {
 
 std::uint64_t difference(std::uint64_t limit, std::uint64_t used) { return limit > used ? limit - used : 0; }
 
-/// Returns the bytes that are left of a cgroup's memory limit; `unlimited` if it has no limit. The kernel counts inactive
-/// page cache as used; this function does not, since the kernel can drop it.
+/// Returns the bytes that are left of a cgroup's memory limit; `unlimited` if it has no limit. Inactive page cache counts
+/// as free here, although the kernel counts it as used, since the kernel can drop it.
 std::uint64_t left_in(const MemoryCgroup& group) {
   const auto limit = number_in_file(group.folder / group.files.limit),
              used = number_in_file(group.folder / group.files.usage);

@@ -5,9 +5,10 @@
 
 namespace trainrt {
 
-/// Returns the bytes of memory that this process can still allocate: the minimum of the memory that the kernel reports as
-/// available on this node, the memory left within the limits of the process's cgroups, and the memory left within the
-/// limit of `ulimit -v`.
+/// Returns the bytes of memory that this process can still allocate. This is the minimum of three numbers:
+/// - the available memory of this node, as the kernel reports it
+/// - the memory that is left within the limits of the process's cgroups
+/// - the memory that is left within the limit of `ulimit -v`
 std::uint64_t available_memory();
 
 /// Returns the memory limit of this process's cgroups in bytes. All processes in a cgroup share its limit. If no cgroup
@@ -32,8 +33,8 @@ struct MemoryKills {
 };
 MemoryKills memory_kills();
 
-/// Checks that `bytes` bytes of memory are available: throws UsageError "WHAT takes 16.0 GiB of memory ..., and 3.1 GiB ...
-/// are left on HOST" if available_memory() is less.
+/// Throws UsageError if available_memory() is less than `bytes`: "WHAT takes 16.0 GiB of memory ..., and 3.1 GiB ... are
+/// left on HOST".
 void require_memory(std::uint64_t bytes, const std::string& what);
 
 /// Returns the error message for a std::bad_alloc: names the host and the memory that is left.

@@ -58,8 +58,8 @@ std::int64_t kilobytes_after(const std::string& wanted, const std::string& text)
   return number < 0 ? -1 : 1024 * number;
 }
 
-std::atomic<double> began_s =
-    -1;  // by seconds_since_boot(): the last call of begin_process_time(); negative if there was none
+// Time of the last call of begin_process_time(), by seconds_since_boot(); negative if there was no call.
+std::atomic<double> began_s = -1;
 
 double seconds_since_boot() {
   timespec now{};

@@ -43,8 +43,8 @@ unsigned long long process_start_time(pid_t process);
 
 /// Returns the seconds since the start of this process, or since the last call of begin_process_time().
 double seconds_since_process_start();
-/// Called by a process that has waited since its start, and begins its work now. May be called while other threads call
-/// seconds_since_process_start().
+/// Resets the clock of seconds_since_process_start() to 0. A standby process calls this function when it becomes a rank,
+/// so that the time for which it waited is not counted. Thread-safe.
 void begin_process_time();
 
 /// Returns the value in the line of /proc/PID/status that begins with `key`, for example "PPid:"; "" if there is no such
@@ -57,7 +57,7 @@ bool catches(pid_t process, int signal);
 /// Returns the CPU time, in clock ticks, of `process` and of its children that have ended; 0 if `process` does not exist.
 long cpu_ticks(pid_t process);
 
-/// Numbers of bytes that a process, and its children that have ended, have read from storage and written to storage; -1:
+/// The bytes that a process has read from storage and written to storage. Its children that have ended are included. -1:
 /// unknown.
 struct StorageBytes {
   std::int64_t read = -1;

@@ -170,8 +170,7 @@ std::size_t hold_input(double timeout_s) {
     const int found = poll(&ready, 1, static_cast<int>(timeout_s * 1000));
     if (found < 0 && errno == EINTR) continue;
     if (found == 0)
-      throw UsageError(
-          fmt::format("it has not ended, and no data arrived for {:g} s ({} bytes arrived before)", timeout_s, total));
+      throw UsageError(fmt::format("it is still open, but no data arrived for {:g} s (after {} bytes)", timeout_s, total));
     const auto count = read(STDIN_FILENO, block.data(), block.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) break;

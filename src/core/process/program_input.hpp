@@ -49,10 +49,11 @@ class ProgramInput {
 /// then gets SIGPIPE.
 void drop_input();
 
-/// Reads standard input to its end into a file in memory (memfd_create(2)), and makes that file the standard input of
-/// this process, so that each program that this process starts can read the input. Returns the size of the input in
-/// bytes. Throws UsageError if the input has more than 64 MiB, or if nothing arrives for `timeout_s` seconds. The error's
-/// text begins with "it", which stands for standard input.
+/// Reads standard input to its end into a file in memory (memfd_create(2)), and makes that file the standard input of this
+/// process. Several programs that this process starts can then read the same input. Returns the size of the input in bytes.
+///
+/// Throws UsageError if the input has more than 64 MiB, or if nothing arrives for `timeout_s` seconds. The error's text
+/// begins with "it", which means standard input.
 std::size_t hold_input(double timeout_s);
 
 }  // namespace trainrt

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int last_signal = 31;
 
-/// Restores the handlers of all signals in its destructor.
+/// The constructor saves the handlers of all signals; the destructor restores them.
 class KeptSignalHandlers {
  public:
   KeptSignalHandlers() {

@@ -29,9 +29,9 @@ class RuntimeLibrary {
   std::string path_;
 };
 
-/// Returns the library that the process has already loaded and that exports the function `marker`; nullopt if there is no
-/// such library. Two kinds of libraries are found: those in the global scope, such as libraries that the program links, and
-/// those whose file name begins with `file_prefix`. Thread-safe.
+/// Returns a library that the process has already loaded and that exports the function `marker`; nullopt if there is none.
+/// Only these libraries are searched: those in the global scope, such as libraries that the program links, and those whose
+/// file name begins with `file_prefix`. Thread-safe.
 std::optional<RuntimeLibrary> loaded_library(const char* marker, std::string_view file_prefix);
 
 /// The result of open_library(). If `library` is empty, `failures` contains one message of dlopen(3) for each file.

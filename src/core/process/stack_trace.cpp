@@ -70,7 +70,7 @@ int install_answer() {
   StackFrames frames;
   void* all[StackFrames::max_frames];
   const int count = backtrace(all, StackFrames::max_frames);
-  // The frames before the caller's frame belong to this function and to AddressSanitizer; they are left out.
+  // Leaves out the frames of this function itself and of AddressSanitizer, which come before the caller's frame.
   const auto caller = std::find(all, all + count, __builtin_return_address(0)) - all;
   for (auto i = caller + skipped; i < count; ++i) frames.addresses[frames.count++] = all[i];
   return frames;

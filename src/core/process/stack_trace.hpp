@@ -31,9 +31,10 @@ StackFrames interrupted_stack() noexcept;
 std::string describe(const StackFrames& frames);
 
 /// Returns the call stack of another thread of this process. A signal interrupts the thread briefly, even while the thread
-/// computes, is in a system call or waits for a lock. Returns no frames if the thread does not respond within
-/// `limit_seconds`, because it blocks signals or is in an uninterruptible system call. Thread-safe; concurrent calls wait
-/// for each other.
+/// computes, is in a system call or waits for a lock.
+///
+/// If the thread does not respond within `limit_seconds`, because it blocks signals or is in an uninterruptible system
+/// call, the result has no frames. Thread-safe; concurrent calls wait for each other.
 StackFrames stack_of(pid_t thread, double limit_seconds);
 
 /// Returns the call stacks of at most 64 threads of this process as text, each after a line with the thread's name. The

@@ -4,18 +4,18 @@
 
 namespace trainrt {
 
-/// The reason why a thread waits for other ranks, for reports by other threads, such as hang reports. A reason is set only
-/// if a wait takes long. text() is thread-safe.
+/// The reason why a thread waits for other ranks, such as "all_reduce of 'bucket 2'". Other threads read the reason with
+/// text() and print it, for example in a report about a hang. A reason is set only if a wait takes long.
 class WaitReason {
  public:
   /// Returns the WaitReason of the calling thread, which exists as long as the thread.
   static WaitReason& of_this_thread();
 
   void set(const std::string& text);
-  /// Sets the reason of a wait for work that this thread has started on a GPU. text() returns this reason only while no
-  /// reason is set by set(). "" clears the reason.
+  /// Sets the reason of a wait for work that this thread has started on a GPU; "" clears it. A reason that set() has set
+  /// takes precedence: text() then returns that one.
   void set_on_device(const std::string& text);
-  /// Returns the reason; "" if the thread does not wait or has not waited for long.
+  /// Returns the reason; "" if the thread does not wait or has not waited for long. Thread-safe.
   std::string text() const;
 
  private:

@@ -46,12 +46,12 @@ std::string without_numbers(std::string_view text);
 /// beginning and "... (N bytes)". No UTF-8 character is split.
 std::string excerpt(std::string_view text, std::size_t max_bytes = 300);
 
-/// Returns the candidate with the smallest edit distance to `word`, for a suggestion after a typing error; "" if all
-/// distances are too large. The limit is 1 if either word has at most 3 characters, otherwise 2, or a third of the length
-/// of `word` if that is more. Two transposed characters are one edit.
+/// Returns the candidate with the smallest edit distance to `word`, for a suggestion after a typing error. Two transposed
+/// characters are one edit. The distance must not exceed a limit: 1 if either word has at most 3 characters, otherwise 2
+/// or, if this is more, a third of the length of `word`.
 ///
-/// If no distance is small enough, returns a candidate that abbreviates `word` by its initials, or the reverse: "lr" for
-/// "learning_rate".
+/// If all distances exceed the limit, returns a candidate that abbreviates `word` by its initials, or the reverse: "lr" for
+/// "learning_rate". Returns "" if there is no such candidate.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Quotes `word` for a POSIX shell, for commands that users are asked to type. Words of letters, digits and characters that

@@ -21,7 +21,7 @@ constexpr std::size_t max_bytes = std::size_t{1} << 62;
 #ifdef MADV_POPULATE_WRITE
 constexpr int populate_write = MADV_POPULATE_WRITE;
 #else
-constexpr int populate_write = 23;  // MADV_POPULATE_WRITE of Linux 5.14, for older headers; older kernels return EINVAL
+constexpr int populate_write = 23;  // value since Linux 5.14, for builds with older headers; older kernels return EINVAL
 #endif
 
 [[noreturn]] void no_memory(std::size_t bytes, int reason) {
@@ -37,8 +37,8 @@ std::byte* map(std::size_t bytes) {
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
-/// Maps `bytes` bytes of memory at an address that is a multiple of the huge page size: maps one huge page more than
-/// needed, then unmaps the excess before and after. (Linux aligns large mappings only since 6.7.)
+/// Maps `bytes` bytes of memory at an address that is a multiple of the huge page size. For this, the function maps one
+/// huge page more than needed, then unmaps the excess at both ends. (Linux itself aligns large mappings only since 6.7.)
 std::byte* map_on_huge_pages(std::size_t bytes) {
   std::byte* const data = map(bytes + huge_page);
   if (data == nullptr) return nullptr;

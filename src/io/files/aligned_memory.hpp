@@ -14,8 +14,8 @@ inline constexpr std::size_t io_alignment = 4096;
 constexpr std::uint64_t align_down(std::uint64_t value) { return value / io_alignment * io_alignment; }
 constexpr std::uint64_t align_up(std::uint64_t value) { return align_down(value + io_alignment - 1); }
 
-/// Owns page-aligned memory for direct I/O, on huge pages if the system provides them. The first bytes can be touched,
-/// that is, backed by physical memory, so that writing to them causes no page faults; the rest is only reserved address
+/// Owns page-aligned memory for direct I/O, on huge pages if the system provides them. The first bytes can be backed by
+/// physical memory in advance ("touched"), so that writing to them causes no page faults. The rest is only reserved address
 /// space. Throws StorageError if the system is out of memory.
 class AlignedMemory {
  public:

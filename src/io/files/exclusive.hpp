@@ -8,8 +8,8 @@ namespace trainrt::io {
 /// created by link(2), which is atomic on POSIX file systems, including NFS.
 bool create_exclusive(const std::string& path, const std::string& content);
 
-/// Returns the seconds since the file's modification time (mtime), by the clock of the file's file system: creates a
-/// temporary file in the same directory and compares the two modification times.
+/// Returns the seconds since the file's modification time (mtime), by the clock of the file's file system. To read this
+/// clock, the function creates a temporary file in the same directory.
 double age_seconds(const std::string& path);
 
 /// Sets the file's modification time (mtime) to now. Ignores errors.

@@ -24,8 +24,8 @@ bool moved(const std::string& from, const std::string& to) {
   fail_to_rename(from, to, errno);
 }
 
-/// Returns whether `path` exists and its status can be read. Follows a symbolic link at `path`, because a user may have
-/// made the FencedDirectory a link.
+/// Returns whether `path` exists and its status can be read. Follows a symbolic link at `path`: the user may have replaced
+/// the FencedDirectory by a link.
 bool is_accessible(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0;
@@ -47,7 +47,7 @@ std::string FencedDirectory::path_of(std::string_view name) const { return path_
 std::string FencedDirectory::temporary_path(std::string_view name) const {
   std::string flat(name);
   std::ranges::replace(flat, '/', '_');
-  // One path per process, because several ranks may write the same file.
+  // The path differs between processes, because several ranks may write a file of the same name.
   return temporary_beside(private_dir_ + "/" + flat);
 }
 
@@ -113,8 +113,8 @@ void FencedDirectory::remove(std::string_view name) const {
 }
 
 bool FencedDirectory::is_fenced() const {
-  // The private directory is checked before and after the FencedDirectory itself. Otherwise, storage that becomes
-  // available between the two checks would look like fencing.
+  // The private directory must be missing both before and after the check of the FencedDirectory itself. Otherwise, storage
+  // that becomes available between two checks would look like fencing.
   return is_gone_or_link(private_dir_) && is_accessible(path_) && is_gone_or_link(private_dir_);
 }
 

@@ -124,8 +124,10 @@ std::span<const std::byte> PositionalFile::read(std::uint64_t offset, std::size_
   const auto lead = static_cast<std::size_t>(offset - first);
   const auto pages = static_cast<std::size_t>(align_up(offset + count) - first);
   if (into.bytes().size() < pages)
-    throw Error(fmt::format("cannot read {} bytes at byte {} of '{}': their pages have {} bytes, and the block has {}",
-                            count, offset, path_, pages, into.bytes().size()));
+    throw Error(
+        fmt::format("cannot read {} bytes at byte {} of '{}': the pages with these bytes have {} bytes, but the "
+                    "block of memory has only {}",
+                    count, offset, path_, pages, into.bytes().size()));
   const auto needed = lead + count;
   const auto direct = transfer_direct("read", first, needed, [&](int fd, std::size_t at) {
     return ::pread(fd, into.bytes().data() + at, std::min(pages - at, bytes_per_call), to_offset(first + at));

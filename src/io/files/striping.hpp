@@ -21,8 +21,8 @@ Striping striping_for(std::uint64_t file_bytes, int files);
 
 /// Sets the Lustre striping of files that are created in `directory` from now on. Runs the program `lfs`, which every
 /// Lustre client has (the interface of Lustre's library depends on the version). Returns "" on success, otherwise the
-/// reason for the failure, for example that `lfs` ran for more than `limit_seconds`; new files then get the file system's
-/// default striping.
+/// reason for the failure, for example that `lfs` ran for more than `limit_seconds`. After a failure, new files get the
+/// file system's default striping.
 std::string set_striping(const std::string& directory, const Striping& striping, double limit_seconds = 10);
 
 }  // namespace trainrt::io

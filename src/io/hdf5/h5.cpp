@@ -87,8 +87,8 @@ std::unique_lock<std::recursive_mutex> h5_lock() {
   static std::recursive_mutex mutex;
   std::unique_lock lock(mutex);
   h5_start();
-  // In a thread-safe build of HDF5, each thread has its own error stack, and HDF5 prints it unless the thread disables
-  // that.
+  // In a thread-safe build of HDF5, each thread has its own error stack. HDF5 prints the errors of a thread unless this
+  // thread has disabled the printing.
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   return lock;
 }

@@ -28,7 +28,7 @@ class H5ChunkWriter {
   struct Filters {
     /// "gzip" (with the shuffle filter before it, if a value has several bytes), "lz4" or "" (uncompressed).
     std::string_view compression = {};
-    /// Add checksums: Fletcher-32 for chunks (gzip has its own checksum), and the metadata checksums of HDF5 1.10.
+    /// Whether to store checksums: Fletcher-32 for chunks (gzip has its own checksum), and those of HDF5 1.10 for metadata.
     bool checksums = false;
   };
   /// Creates the HDF5 file `path`, or replaces an existing file. The file contains the datasets `datasets`.

@@ -20,7 +20,7 @@ struct KnownFilter {
 
 constexpr std::array known_filters{
     KnownFilter{307, "bzip2", "hdf5-filter-plugin"},
-    // LZF has no package here, because Debian 12's hdf5-plugin-lzf is not linked with liblzf and cannot be loaded.
+    // No package is named for LZF: Debian 12's hdf5-plugin-lzf is not linked with liblzf and cannot be loaded.
     KnownFilter{32000, "lzf", ""},
     KnownFilter{32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
     KnownFilter{32004, "lz4", "hdf5-filter-plugin"},

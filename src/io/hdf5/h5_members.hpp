@@ -26,9 +26,10 @@ H5Id h5_open_group(hid_t file, const std::string& path);
 H5Id h5_open_dataset(hid_t parent, const std::string& path);
 
 /// Walks through an HDF5 file. Calls `visit(path, id)` for the root "/" and every group and dataset below it; visits the
-/// members of a group in the order of their names. Follows external links to datasets. Calls `broken(path, why)` for each
-/// object that is not visited: soft links, further names of a group, objects that cannot be opened, and objects that are
-/// neither groups nor datasets.
+/// members of a group in the order of their names. Follows external links to datasets.
+///
+/// Calls `broken(path, why)` for each object that is not visited: soft links, further names of a group that was visited,
+/// objects that cannot be opened, and objects of other kinds than groups and datasets.
 using H5Visit = std::function<void(const std::string& path, hid_t id)>;
 using H5Broken = std::function<void(const std::string& path, const std::string& why)>;
 void h5_walk(hid_t file, const H5Visit& visit, const H5Broken& broken);

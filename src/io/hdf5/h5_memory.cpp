@@ -43,8 +43,8 @@ H5Id in_memory(FileBuffer& buffer) {
   return access;
 }
 
-/// Returns the size of an HDF5 file from the end-of-file address in its superblock (HDF5 File Format Specification 3.0,
-/// II.A: at byte 40 in version 0, at byte 28 in versions 2 and 3).
+/// Returns the size of an HDF5 file: the end-of-file address in its superblock. In version 0 of the superblock, the address
+/// is at byte 40; in versions 2 and 3, at byte 28 (HDF5 File Format Specification 3.0, II.A).
 std::uint64_t end_of_file(const FileBuffer& buffer) {
   const auto* bytes = static_cast<const unsigned char*>(buffer.data);
   if (buffer.size < 64 || std::memcmp(bytes, "\x89HDF\r\n\x1a\n", 8) != 0)

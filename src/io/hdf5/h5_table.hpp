@@ -47,15 +47,16 @@ struct H5Box {
   std::optional<H5Run> run_in(const Shape& shape) const;
 };
 
-/// A mapping of an HDF5 virtual dataset: a part of it, and the part of a source dataset that provides its elements.
+/// One mapping of an HDF5 virtual dataset: `to` is a range of its elements, and `from` is the part of a source dataset that
+/// provides the values of these elements.
 struct H5Mapping {
   std::string file;  ///< path of the source file as stored in the HDF5 file; "." is the file of the virtual dataset
   std::string dataset;
   std::optional<H5Run> to;    ///< target elements in the virtual dataset; nullopt if they are not contiguous
   bool is_all = false;        ///< true if the source part is the entire source dataset
   std::optional<H5Box> from;  ///< source part if `is_all` is false; nullopt if it is not a box
-  /// Returns the source part as one contiguous range in a source dataset of shape `source`. Returns nullopt if the part
-  /// is not contiguous, or has another number of elements than `to`.
+  /// Returns `from`, the part of the source dataset, as one contiguous range; `source` is the shape of the source dataset.
+  /// Returns nullopt if the part is not contiguous, or has another number of elements than `to`.
   std::optional<H5Run> run_in(const Shape& source) const;
 };
 

@@ -12,9 +12,10 @@ static_assert(std::endian::native == std::endian::little, "tensors are written a
 
 namespace {
 
-/// Makes an HDF5 float type of 1 + `exponent` + `mantissa` bits: sign, exponent with `bias`, mantissa. HDF5 interprets an
-/// exponent of all ones as infinity or NaN, whereas f8e4m3 uses it for numbers from 256 on: the stored bytes are exact,
-/// but HDF5's tools print these numbers as NaN.
+/// Makes an HDF5 float type of 1 + `exponent` + `mantissa` bits: sign, exponent with `bias`, mantissa.
+///
+/// The stored bytes are always exact, but HDF5's tools print f8e4m3 numbers from 256 on as NaN: their exponent is all ones,
+/// which HDF5 interprets as infinity or NaN.
 hid_t small_float(std::size_t exponent, std::size_t mantissa, std::size_t bias) {
   const auto bits = 1 + exponent + mantissa;
   H5Id type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, "make a float type");

@@ -7,9 +7,11 @@
 
 namespace trainrt::io {
 
-/// Returns the HDF5 type of a DType. Files and memory have the same type, because trainrt runs on little-endian machines
-/// only; so values are never converted, and NaNs keep their payloads. bool is an 8-bit enum of FALSE and TRUE, as in
-/// h5py; f16, bf16 and the 8-bit floats are custom HDF5 float types. The caller must not close the id. Hold h5_lock().
+/// Returns the HDF5 type of a DType. The type is the same in files and in memory, because trainrt runs on little-endian
+/// machines only. Values are therefore never converted, and NaNs keep their payloads.
+///
+/// bool is an 8-bit enum of FALSE and TRUE, as in h5py. f16, bf16 and the 8-bit floats are custom HDF5 float types. The
+/// caller must not close the id. Hold h5_lock().
 hid_t h5_type(DType dtype);
 
 /// Returns the HDF5 type of a fixed-length UTF-8 string of `bytes` bytes (at least 1), padded with NULs.

@@ -75,13 +75,14 @@ class PmiLaunch : public Launch {
     _exit(code);
   }
 
-  /// MPI_Finalize reports the end of a rank to the launcher. Without MPI, this function does.
+  /// Reports to the launcher that this rank ends as intended. If MPI was started, MPI_Finalize has already reported this.
   void finalize() override {
     if (client_ && !uses_mpi_) client_->finalize();
   }
 
  private:
-  static constexpr double server_delay_s = 10;  ///< so that the server's timeout, which names missing ranks, comes first
+  /// Seconds by which the client's timeout is longer than the server's, whose error names the missing ranks.
+  static constexpr double server_delay_s = 10;
 
   static void abort_mpi(int code) noexcept {
     const auto& functions = mpi();

@@ -58,9 +58,9 @@ struct MpiSearch {
 
 /// Searches for an MPI library in this order:
 /// - a library that the process has already loaded, so that a process never has two MPI libraries
-/// - `chosen`, a file name or a path, if it is not empty; no other file is then tried
-/// - libmpi.so.12 and libmpich.so.12, as dlopen(3) finds them, and then in the folder of the MPI with which trainrt was
-///   built
+/// - `chosen`, a file name or a path; no other file is tried if `chosen` is not empty
+/// - libmpi.so.12, then libmpich.so.12, as dlopen(3) finds them
+/// - the same names in the folder of the MPI with which trainrt was built
 ///
 /// The first library that is found is used. It is rejected if it has another ABI than MPICH, implements an MPI standard
 /// before 3.1, or lacks a function.

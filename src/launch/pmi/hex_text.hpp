@@ -4,7 +4,8 @@
 
 namespace trainrt::launch {
 
-// PMI-1 and PMIx exchange texts without blanks and zero bytes. Other bytes are sent as hexadecimal digits.
+// The values that ranks exchange by PMI-1 and PMIx must not contain blanks and zero bytes. These functions convert any
+// bytes to hexadecimal digits, and back.
 
 /// Returns two lowercase hexadecimal digits for each byte.
 inline std::string hex_of(std::string_view bytes) {

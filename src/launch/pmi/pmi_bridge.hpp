@@ -23,8 +23,8 @@ class PmiBridge {
   /// following MPI_Init. Also sets MPIR_CVAR_PMI_VERSION, unless the user has set it: MPICH 5 would otherwise refuse to
   /// choose between PMI_SIZE and PMIX_NAMESPACE.
   void start();
-  /// Removes the variables that start() has set, because a child process that inherited them would join MPI as this rank.
-  /// Later barriers do not wait (PmiServer::end_start()). Must be called after MPI_Init.
+  /// Removes the environment variables that start() has set: a child process with these variables would join MPI as this
+  /// rank. Also makes later barriers return at once (PmiServer::end_start()). Must be called after MPI_Init.
   void hide();
 
  private:

@@ -7,9 +7,9 @@
 
 namespace trainrt::launch {
 
-/// A client of the PMI-1 server of the process that started this rank and the others of its node (rank_group.hpp). With it
-/// the ranks exchange texts without MPI. An MPI library may use the same socket later, but not at the same time. All
-/// functions but abort() must be called from one thread.
+/// A PMI-1 client, by which the ranks of `trainrt -n` exchange texts without MPI. The server is the process that started
+/// the ranks (rank_group.hpp). An MPI library may use the same socket later, but not at the same time. All functions
+/// except abort() must be called from one thread.
 class PmiClient {
  public:
   /// `socket`: the connected socket, which the PmiClient does not own. It is closed in programs that this process starts.

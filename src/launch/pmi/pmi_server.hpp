@@ -33,10 +33,11 @@ class PmiServer {
   void serve(int socket);
   /// Returns the answer to one line of a PMI-1 request, both without a newline; "" if the connection must be closed.
   std::string answer(const std::string& line);
-  /// Makes the server answer all later barriers at once, without a fence. Must be called after MPI_Init has returned; the
-  /// only later barrier is that of MPI_Finalize. During this barrier, MPICH before 4.2 makes no progress on open
-  /// connections. If UCX uses TCP, other ranks may wait forever for such a connection (pmodels/mpich pull request 6596
-  /// removed the barrier). Thread-safe.
+  /// Makes the server answer all later barriers at once, without a fence. Must be called after MPI_Init has returned.
+  ///
+  /// The only later barrier is that of MPI_Finalize. During this barrier, MPICH before 4.2 makes no progress on open
+  /// connections. With UCX over TCP, other ranks may then wait forever (pmodels/mpich pull request 6596 removed the
+  /// barrier). Thread-safe.
   void end_start() { start_is_over_ = true; }
 
  private:

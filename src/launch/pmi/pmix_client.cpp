@@ -109,8 +109,8 @@ std::chrono::steady_clock::time_point in_seconds(double seconds) {
 ///   the files and then removes the directory. `id` must be the same on all ranks of the job step, and unique to it.
 /// - Returns an empty list if the directory cannot be used.
 ///
-/// PMIx itself cannot report the missing ranks: getting a value of a rank blocks Slurm's plugin for 30 s if the node of
-/// that rank has no task left.
+/// The missing ranks cannot be found by PMIx itself: if the node of a rank has no task left, getting a value of this rank
+/// blocks Slurm's plugin for 30 s.
 std::vector<int> ranks_without_file(const std::string& shared_dir, const std::string& id, int rank, int size) {
   const auto existing = fs::path(shared_dir);
   const auto board = existing / (".trainrt-here-" + id);

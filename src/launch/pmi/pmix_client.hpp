@@ -5,9 +5,11 @@
 
 namespace trainrt::launch {
 
-/// The connection of this process to its PMIx server (libpmix, PMIx standard v4): a key-value store with a fence (a barrier
-/// that also exchanges values), and the rank and size of this process. Only one PmixClient may exist in a process. fence()
-/// has a timeout of its own, because PMIX_TIMEOUT has an effect only on the node of the late rank.
+/// The connection of this process to its PMIx server (libpmix, PMIx standard v4). It offers a key-value store with a fence
+/// (a barrier that also exchanges values), and the rank and size of this process.
+///
+/// Only one PmixClient may exist in a process. fence() has a timeout of its own, because PMIX_TIMEOUT has an effect only on
+/// the node of the late rank.
 class PmixClient {
  public:
   /// Connects to the PMIx server by PMIx_Init. `timeout_seconds` limits each fence(); for `shared_dir` see LaunchOptions.

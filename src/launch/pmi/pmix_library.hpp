@@ -43,8 +43,9 @@ struct PmixSearch {
 
 /// Searches for a PMIx library in this order; the first that is found is used:
 /// - a library that the process has already loaded
-/// - `chosen`, a file name or a path, if it is not empty; no other file is then tried
-/// - libpmix.so.2, as dlopen(3) finds it, and then in the folder of the PMIx with which trainrt was built
+/// - `chosen`, a file name or a path; no other file is tried if `chosen` is not empty
+/// - libpmix.so.2, as dlopen(3) finds it
+/// - libpmix.so.2 in the folder of the PMIx with which trainrt was built
 PmixSearch search_pmix(const std::string& chosen);
 /// Checks the library in `file`, which is loaded if necessary, as search_pmix() does.
 PmixSearch check_pmix_library(const std::string& file);

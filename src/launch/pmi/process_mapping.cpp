@@ -10,7 +10,8 @@ namespace trainrt::launch {
 
 namespace {
 
-/// One triple of a PMI process mapping: the first node, the number of nodes, and the number of ranks per node.
+/// One triple of a PMI process mapping: consecutive nodes with the same number of ranks per node. `first` is the index of
+/// the first of these nodes.
 struct NodeBlock {
   int first, nodes, ranks;
 };

@@ -12,9 +12,9 @@ namespace trainrt::launch {
 /// text is malformed.
 std::vector<int> nodes_from_mapping(std::string_view mapping, int size);
 
-/// Returns the PMI process mapping of `node_of_rank` (the node index of each rank), the inverse of nodes_from_mapping(). A
-/// long mapping is shortened to its period if it has one. Returns "" if the mapping is too long for a PMI-1 value; MPI then
-/// compares host names instead.
+/// Returns the PMI process mapping of `node_of_rank` (the node index of each rank), the inverse of nodes_from_mapping(). If
+/// the node indexes repeat periodically, a long mapping contains only one period. Returns "" if the mapping is too long for
+/// a PMI-1 value; MPI then compares host names instead.
 std::string mapping_of_nodes(std::span<const int> node_of_rank);
 
 }  // namespace trainrt::launch

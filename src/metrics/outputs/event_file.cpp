@@ -36,7 +36,8 @@ std::string framed(const tensorboard::Event& event) {
   return length + little_endian(masked_crc(length)) + data + little_endian(masked_crc(data));
 }
 
-constexpr std::size_t head_bytes = 12, tail_bytes = 4;  // number of bytes before and after the data of a TensorBoard event
+// In a TensorBoard event file, the data of an event follows its length and a checksum, and precedes another checksum.
+constexpr std::size_t head_bytes = 12, tail_bytes = 4;
 
 template <class Number>
 Number read_little_endian(std::string_view bytes) {

@@ -18,7 +18,7 @@ namespace trainrt::metrics {
 /// program, and restarts it if it exits early, so add() does not block.
 ///
 /// The program confirms reports by printing a number N on a line: it has stored all reports up to number N. A restarted
-/// program gets again all reports that it has not confirmed. Until the program has printed a number, a report counts as
+/// program receives all unconfirmed reports again. As long as the program has printed no number, a report counts as
 /// confirmed once the program has read the report's line from the pipe.
 class ProgramFeed {
  public:
@@ -52,14 +52,14 @@ class ProgramFeed {
   /// Adds a report's line to the queue of the program; report numbers must increase. If the queue is full, drops the line
   /// and counts it as dropped. Does not block.
   void add(ReportLine line);
-  /// Sends the remaining report lines and then `last_line` to the program, and blocks until the program has exited, for up
-  /// to `wait_s`; kills the program after that time. Logs a warning if the program did not confirm all reports.
+  /// Sends the remaining report lines and then `last_line` to the program, and blocks until the program has exited. After
+  /// `wait_s`, kills the program. Logs a warning if the program did not confirm all reports.
   void end(std::string last_line);
 
  private:
   struct Sent {
     std::int64_t report;
-    std::uint64_t end;  ///< offset of the line's end in all bytes that were sent to this process of the program
+    std::uint64_t end;  ///< total number of bytes that were sent to the running process, up to the end of this line
   };
 
   void run();
@@ -80,8 +80,8 @@ class ProgramFeed {
   std::atomic<std::int64_t> kept_, dropped_ = 0;
 
   std::mutex mutex_;  // guards the following members, up to `deadline_`
-  /// Lines of metrics that the sink's program has not confirmed yet: first those that were already sent to its current
-  /// process, then those that were not sent yet.
+  /// Report lines that the program has not confirmed yet. Lines that were sent to the running process of the program come
+  /// first, then lines that were not sent yet.
   std::deque<ReportLine> lines_;
   std::size_t of_backlog_;  ///< number of lines at the front of `lines_` that were passed to the constructor
   std::string last_line_;

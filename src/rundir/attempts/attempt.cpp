@@ -42,8 +42,8 @@ void write_missing_end(const io::FencedDirectory& files, const AttemptRecord& me
   write_end(files, gone);
 }
 
-/// Writes an end into each record of an earlier attempt that has no end: the record of `before`, the attempt before `me`,
-/// and the records of all attempts with a heartbeat file. Removes these heartbeat files.
+/// Writes an end into each record of an earlier attempt that has no end. Only these records are examined: that of `before`,
+/// the attempt before `me`, and those of all attempts with a heartbeat file. Removes these heartbeat files.
 void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, const std::optional<AttemptRecord>& before) {
   const auto& run_dir = files.path();
   if (before) write_missing_end(files, me, *before);
@@ -165,9 +165,9 @@ void Attempt::pause_between_claims(int tries) const {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// Function of the heartbeat thread: writes heartbeats until stop_heartbeats() is called. Updates the record's modification
-/// time (mtime) even if the heartbeat file cannot be written, so that other processes do not consider the attempt dead
-/// because a disk is full.
+/// Function of the heartbeat thread: writes heartbeats until stop_heartbeats() is called. The record's modification time
+/// (mtime) is updated even if the heartbeat file cannot be written. Otherwise a full disk would make the attempt look dead
+/// to other processes.
 void Attempt::send_heartbeats() {
   const auto path = record_path(files_.path(), record_.number);
   do {
@@ -188,8 +188,8 @@ void Attempt::write_heartbeat() const {
                             heartbeat_text(now));
 }
 
-/// Returns `why`, the reason for this attempt's end. If srun exited before the ranks did, `trainrt supervise` may already
-/// have recorded a cause that Slurm reported, such as a preemption; this cause is then appended in parentheses.
+/// Returns `why`, the reason for this attempt's end. If `trainrt supervise` has already recorded a cause that Slurm
+/// reported, such as a preemption, this cause is appended in parentheses. This happens if srun exits before the ranks do.
 std::string Attempt::with_cause(const std::string& why) const {
   const auto closed = read_record(files_.path(), record_.number);
   if (!closed || !closed->why.starts_with(ended_by_slurm)) return why;

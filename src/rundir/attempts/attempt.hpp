@@ -20,13 +20,14 @@ void fill_from_meter(AttemptRecord& record, const Meter& meter);
 /// one of several processes that start at the same time gets a number. The private directory is created first, so that a
 /// process that sees the record can fence the attempt off, by taking the directory away (io/files/fenced_directory.hpp).
 ///
-/// While the object lives, a thread writes heartbeats: it sets the record's modification time (mtime) to now and writes the
-/// meter's values to the heartbeat file, at least every 10 s, at the first step, and after each commit of a checkpoint.
+/// While the object lives, a thread writes heartbeats at least every 10 s, at the first step, and after each commit of a
+/// checkpoint. A heartbeat sets the record's modification time (mtime) to now and writes the meter's values to the
+/// heartbeat file.
 class Attempt {
  public:
   /// Claims the next attempt number, and fences off all older attempts (io/files/fenced_directory.hpp), so that only this
-  /// attempt can change the run directory afterwards. Records the end of earlier attempts that have not recorded an end;
-  /// for this, only the last record and those of attempts with a heartbeat file are read.
+  /// attempt can change the run directory afterwards. Also records the end of earlier attempts that have not recorded it
+  /// themselves; for this, only the last record and those of attempts with a heartbeat file are read.
   ///
   /// `ranks`, `nodes`, `accepts_missing` (AttemptRecord::accepted_missing) and `bits` are stored in the new record. `meter`
   /// must outlive this object. Throws RunIsOwned if the last attempt's owner is alive, and StorageError if an older attempt
@@ -40,8 +41,8 @@ class Attempt {
   int number() const { return record_.number; }
   /// Returns the object through which this attempt must write all its files in the run directory.
   const io::FencedDirectory& files() const { return files_; }
-  /// Stops the heartbeats and writes the end of the attempt into its record: the reason `why`, the exit code, the last
-  /// step, the node that caused the end, if known, and the last values of the meter.
+  /// Stops the heartbeats and writes the end of the attempt into its record, with the last values of the meter.
+  /// `blamed_node`: the node that caused the end; "" if no node is known to be the cause.
   void end(const std::string& why, int exit_code, std::int64_t last_step, const std::string& blamed_node = "");
   /// Sets the mistake in the train function (AttemptRecord::mistake) that end() records.
   void set_mistake(const Mistake& mistake) { record_.mistake = mistake; }

@@ -224,7 +224,7 @@ void announce_start(const std::string& run_dir, const std::optional<NextStart>& 
     return changes;
   });
 } catch (const std::exception& error) {
-  log::warning(fmt::format("cannot record in {} when the next attempt starts: {}", run_dir, error.what()));
+  log::warning(fmt::format("cannot record the start of the next attempt in {}: {}", run_dir, error.what()));
 }
 
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank) {

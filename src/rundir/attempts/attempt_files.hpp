@@ -57,13 +57,15 @@ void append_cause(const std::string& run_dir, int number, const std::string& cau
 /// empty `node` removes the recorded name.
 void set_blamed_node(const std::string& run_dir, int number, const std::string& node);
 
-/// Records in the newest attempt of a run that a restart would fail in the same way (AttemptRecord::is_permanent). Returns
-/// false if the attempt has no end, or if the record cannot be written, as on full storage; a warning is then logged. The
-/// caller must then forbid the restart by its exit code.
+/// Marks the newest attempt of a run as one that a restart would repeat (AttemptRecord::is_permanent), so that it is not
+/// restarted.
+///
+/// Returns false if the attempt has no end, or if its record cannot be written, as on full storage (a warning is then
+/// logged). The caller must then prevent the restart by its exit code.
 [[nodiscard]] bool forbid_restart(const std::string& run_dir);
 
-/// Records in the newest attempt of a run when the next attempt starts; nullopt removes an earlier announcement. Does
-/// nothing if the newest attempt has no end. Logs a warning if the record cannot be written.
+/// Stores `next`, the announced start of the next attempt, in the record of the newest attempt; nullopt removes an earlier
+/// announcement. Does nothing if the newest attempt has no end. Logs a warning if the record cannot be written.
 void announce_start(const std::string& run_dir, const std::optional<NextStart>& next);
 
 /// Returns the path of the crash report, which a rank writes when it dies of a signal such as SIGSEGV.

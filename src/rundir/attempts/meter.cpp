@@ -28,7 +28,7 @@ double Meter::steps_begin_s() const {
   if (has_stepped()) return steps_at_s_.load(relaxed);
   const double called_s = began_at_s_.load(relaxed);
   if (called_s < 0 || !program_ready_s_) return called_s < 0 ? -1 : std::max(called_s, restored_at_s_.load(relaxed));
-  // `ready_s` may be before started_s_, if the program opened the run after its start, or opened several runs.
+  // The program may have been ready before this attempt began (started_s_), for example if it opens several runs.
   const double ready_s = program_ready_s_();
   return ready_s < 0 ? -1 : std::max({ready_s, started_s_, restored_at_s_.load(relaxed)});
 }

@@ -41,8 +41,8 @@ class Meter {
   /// - `silent`: the attempt runs a program that may not use trainrt's API. The program counts as silent until it restores,
   ///   steps or reports, unless note_reporting_run() is called.
   /// - `observed`: progress is read from the output of such a program.
-  /// - `program_ready_s`: function that returns the time at which the program was started, or at which it later opened its
-  ///   run; a negative number before that. May be called on any thread. Empty if the attempt runs no program.
+  /// - `program_ready_s`: returns the time at which the program was started or, later, at which it opened its run. Returns
+  ///   a negative number before that. May be called on any thread. Empty if the attempt runs no program.
   explicit Meter(double started_s, bool silent = false, bool observed = false,
                  std::function<double()> program_ready_s = {});
 
@@ -57,7 +57,7 @@ class Meter {
   /// Records the step and iteration at which the attempt begins. They were restored from checkpoint number `checkpoint`
   /// of the run; -1 if they were restored from another run's checkpoint.
   void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
-  /// Records that the attempt begins from a copy of the State in memory, after restored() or in its place.
+  /// Records that the attempt begins from a copy of the State in memory. Called after restored(), or instead of it.
   void note_copy() { from_copy_.store(true, std::memory_order_relaxed); }
   void stepped(std::int64_t step);
   void reported(std::int64_t iteration);
@@ -122,7 +122,8 @@ class Meter {
   std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // negative before the event
   std::atomic<double> steps_at_s_{-1};  // value of steps_begin_s() at the first step or report; negative before that
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
-  // total number of iterations: 0 if unknown; times of the last report and of the job's end: negative if unknown
+  // expected_: total number of iterations, 0 if unknown; the times of the last report and the job's end: negative if
+  // unknown
   std::atomic<double> expected_{0}, reported_at_s_{-1}, job_ends_at_s_{-1};
   int stalls_ = 0;
   std::mutex mutex_;

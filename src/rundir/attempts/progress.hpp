@@ -6,8 +6,8 @@
 
 namespace trainrt::rundir {
 
-/// Maximum number of earlier attempts that `supervise` and the count of attempts without progress read, so that restarts
-/// do not become slower as the number of attempts grows.
+/// Maximum number of records of earlier attempts that are read before a restart, by `supervise` and by the count of
+/// attempts without progress. The limit keeps restarts fast as the number of attempts grows.
 inline constexpr std::size_t max_recent_attempts = 200;
 
 /// Returns the number of consecutive attempts, at the end of `attempts`, that made no progress in the Slurm job `job_id`.

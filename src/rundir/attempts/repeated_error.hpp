@@ -12,9 +12,10 @@ namespace trainrt::rundir {
 /// Records of older versions have no mistake. Pure function.
 bool repeats_mistake(std::span<const AttemptRecord> attempts);
 
-/// Returns a description of the failures if repeats_mistake(attempts): "failed 3 times in the same way at step 12", with
-/// "after report 2" if no step was made, and without a point if no report was made, either. Otherwise returns "". Pure
-/// function.
+/// Returns a description of the failures if repeats_mistake(attempts) is true, otherwise "". Pure function. Examples:
+/// - "failed 3 times in the same way at step 12"
+/// - "failed twice in the same way after report 2" if the attempts made no step
+/// - "failed twice in the same way" if they made no step and no report
 std::string repetition_in_words(std::span<const AttemptRecord> attempts);
 
 /// Returns repetition_in_words() of the newest attempts of the run in `run_dir`. Errors while reading records count as "".

@@ -29,8 +29,11 @@ class Contradiction : public Error {
 
 bool is_contradiction(const std::exception& error) { return dynamic_cast<const Contradiction*>(&error) != nullptr; }
 
-/// Sets the newest saved checkpoint in `evidence`, from the newest of the attempts `numbers` that has a checkpoint in its
-/// record. Older records need not be read, since each attempt begins with the newest checkpoint of earlier attempts.
+/// Sets the newest saved checkpoint in `evidence`: the checkpoint in the newest record that names one. It does not count if
+/// a later attempt was started although checkpoints were missing (AttemptRecord::accepted_missing). `numbers`: numbers of
+/// all attempts.
+///
+/// Older records need not be read, since each attempt begins with the newest checkpoint of earlier attempts.
 void take_saved(RunEvidence& evidence, const std::vector<int>& numbers) {
   bool counts = true;
   for (const int number : std::views::reverse(numbers)) {

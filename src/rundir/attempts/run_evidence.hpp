@@ -15,8 +15,8 @@ struct SavedPoint {
   std::int64_t iteration = -1;
 };
 
-/// The files in a run directory that show the run's progress, which must be consistent with each other: run.json, the
-/// records of attempts, and the checkpoints.
+/// The files in a run directory that show the run's progress: run.json, the records of attempts, and the checkpoints. They
+/// must be consistent with each other.
 ///
 /// A checkpoint is removed only after a newer one is committed, records are never removed, and run.json is written after
 /// the first record. If the files contradict these rules, a directory listing is empty, outdated or incomplete, or files

@@ -19,7 +19,8 @@ bool is_being_started(const std::string& run_dir, const JobCheck& job_is_alive =
 /// the same file at the same moment may both succeed; then Attempt refuses one of them.
 class StartClaim {
  public:
-  /// Throws RunIsOwned if the owner of the run's last attempt, or of another claim, is alive. Throws StorageError.
+  /// Claims the run. Throws RunIsOwned if the owner of the run's last attempt, or of another claim, is alive. Throws
+  /// StorageError if the claim cannot be written.
   explicit StartClaim(const std::string& run_dir);
   /// Removes the claim, and the folders that the constructor created, if they are empty.
   ~StartClaim();

@@ -46,8 +46,8 @@ struct AttemptRecord {
   /// Name of the node that caused the attempt's end: the node died or was too slow, or its ranks were killed, crashed or
   /// hung. "" if no node is to blame, or if the node is unknown (records of older versions).
   std::string blamed_node = {};
-  /// True if the attempt failed in a way in which every restart would fail: before the first step, or in the same way as
-  /// the attempt before it. Supervising processes do not restart it.
+  /// True if every restart would fail in the same way as this attempt: it failed before the first step, or with the same
+  /// error as the attempt before it. Supervising processes then do not restart the run.
   bool is_permanent = false;
   /// the start of the next attempt, if it was announced
   std::optional<NextStart> next_start = {};
@@ -80,7 +80,7 @@ struct AttemptRecord {
   /// then no longer count as saved.
   bool accepted_missing = false;
   BitFacts bits = {};  ///< facts on which the bits of results may depend; empty in records of older versions
-  /// number of the newest earlier attempt whose rank statuses contain the memory of the ranks; 0: none, or unknown
+  /// number of the newest earlier attempt that recorded the ranks' memory use (in RankStatus); 0: none, or unknown
   int memory_attempt = 0;
 
   /// Returns whether the attempt's progress is known, from trainrt's API or from the program's output.
@@ -93,8 +93,8 @@ std::string attempt_name(int number);
 /// Returns the state of an attempt: running (its record has no end), finished, stopped, failed or killed.
 RunState state_of(const AttemptRecord& attempt);
 
-/// Returns a description of how an attempt ended that did not record its end: "killed: it wrote no end (job 17, ...)".
-/// `gone` is the process that owned this attempt, `me` the process that owns the next attempt.
+/// Describes the end of an attempt that has not recorded its end: "killed: it wrote no end (job 17, ...)". `gone` is the
+/// process that owned this attempt; `me` is the process that owns the next attempt.
 std::string why_without_end(const Owner& gone, const Owner& me);
 
 /// Conversion of an attempt's record to JSON text and back. attempt_record_from() throws std::exception for invalid JSON,
@@ -102,9 +102,9 @@ std::string why_without_end(const Owner& gone, const Owner& me);
 std::string to_text(const AttemptRecord& record);
 AttemptRecord attempt_record_from(const std::string& text);
 
-/// Conversion of the content of a heartbeat file, which is the progress and times of a running attempt.
-/// heartbeat_text() returns it as JSON text; merge_heartbeat_text() copies the values of such a text into `record`. If
-/// the text is invalid, merge_heartbeat_text() throws std::exception and leaves `record` unchanged.
+/// A heartbeat file contains the progress and times of a running attempt as JSON. heartbeat_text() returns this content;
+/// merge_heartbeat_text() copies the values in `text` into `record`. If `text` is invalid, merge_heartbeat_text() throws
+/// std::exception and leaves `record` unchanged.
 std::string heartbeat_text(const AttemptRecord& record);
 void merge_heartbeat_text(AttemptRecord& record, const std::string& text);
 

@@ -14,8 +14,8 @@ constexpr std::int64_t max_recorded_ranks = 1'000'000'000;
 
 std::string or_not_set(const std::string& text) { return text.empty() ? "not set" : text; }
 
-/// Appends to `clauses` the first difference between two texts per rank. `fact` names the property that the texts
-/// describe.
+/// Compares the text of each rank in `before` and `now`, and appends the first difference to `clauses`. `fact` names what
+/// the texts describe: "the number of threads".
 void add_difference(std::vector<std::string>& clauses, const std::string& fact, const RankTexts& before,
                     const RankTexts& now) {
   if (before.empty() || now.empty()) return;
@@ -45,8 +45,8 @@ void add_variables(std::vector<std::string>& clauses, const BitFacts& before, co
   }
 }
 
-/// Returns the builds in a text of BitFacts::libraries, by the name of the file without version: "libopenblasp" for
-/// "libopenblasp-r0.3.21.so (build 0b35d7e1c0ad)".
+/// Parses a text of BitFacts::libraries, and returns the builds by file name without version. Example: the text
+/// "libopenblasp-r0.3.21.so (build 0b35d7e1c0ad)" has the build 0b35d7e1c0ad of "libopenblasp".
 std::map<std::string, std::set<std::string>> builds_in(std::string_view text) {
   constexpr std::string_view separator = ", ";
   std::map<std::string, std::set<std::string>> builds;
@@ -58,8 +58,9 @@ std::map<std::string, std::set<std::string>> builds_in(std::string_view text) {
   return builds;
 }
 
-/// Appends to `clauses` the first file of the library `name` of which a rank has other builds than before. A rank that has
-/// loaded additional files or builds is no difference, because libraries load files when they need them.
+/// Compares the files of the library `name` that the ranks have loaded with those of an earlier attempt. Appends the first
+/// file with other builds than before to `clauses`. Additional files or builds are no difference, because libraries load
+/// files when they need them.
 void add_library_difference(std::vector<std::string>& clauses, const std::string& name, const RankTexts& before,
                             const RankTexts& now) {
   const auto ranks = std::min(before.count(), now.count());
@@ -78,7 +79,7 @@ void add_library_difference(std::vector<std::string>& clauses, const std::string
   }
 }
 
-/// Returns the texts of a JSON object with texts per rank, by key.
+/// Parses a JSON object whose values have one text per rank, and returns these values by key.
 std::map<std::string, RankTexts> texts_by_name(const nlohmann::ordered_json& json) {
   std::map<std::string, RankTexts> texts;
   for (const auto& [name, of_ranks] : json.items()) texts[name] = RankTexts::from_json(of_ranks);

@@ -18,7 +18,7 @@ class RankTexts {
 
   bool empty() const { return runs_.empty(); }
   std::int64_t count() const;  ///< number of ranks
-  /// Returns the text of a rank; "" if there is none.
+  /// Returns the text of rank `rank`; "" if there is no such rank.
   const std::string& of(std::int64_t rank) const;
   /// Returns the lowest rank whose text is different in `other`; -1 if all texts are equal.
   std::int64_t first_difference(const RankTexts& other) const;
@@ -34,18 +34,19 @@ class RankTexts {
   std::vector<std::pair<std::int64_t, std::string>> runs_;
 };
 
-/// Facts about the processes of an attempt on which the bits of results may depend, besides the config and the data. A fact
+/// Facts about the processes of an attempt that may change the bits of results, even with the same config and data. A fact
 /// is empty if it is unknown (records of older versions).
 struct BitFacts {
   RankTexts threads;  ///< number of threads of each rank; "4 on 2 CPUs" if the rank has fewer CPUs than threads
   RankTexts cpus;     ///< kind of CPU of each rank (kind_of_cpu())
   std::map<std::string, std::string> versions;  ///< versions of libraries, by name
   RankTexts gpus = {};                          ///< kinds of GPUs of each rank; "none" without GPUs
-  /// The environment variables by which libraries choose their code, by name; nothing if unknown. A rank without the
-  /// variable has the text "". Variables that no rank has are left out.
+  /// Values of the environment variables by which libraries choose their code, by name of the variable; nullopt if unknown.
+  /// The text "" means that the variable is not set on a rank. Variables that no rank has are left out.
   std::optional<std::map<std::string, RankTexts>> variables = {};
-  /// The libraries that computed the values, by name: files of each rank with their builds, "libcublas.so.12 (build 1),
-  /// libcublasLt.so.12 (build 2)"; "" for a rank that has not loaded the library.
+  /// The libraries that computed the values, by name. The text of a rank has the files of the library that the rank has
+  /// loaded, with their builds: "libcublas.so.12 (build 1), libcublasLt.so.12 (build 2)". It is "" if the rank has not
+  /// loaded the library.
   std::map<std::string, RankTexts> libraries = {};
 
   bool empty() const { return threads.empty() && cpus.empty() && versions.empty() && libraries.empty(); }

@@ -12,8 +12,8 @@ struct NextStart {
   int max_restarts = 0;   ///< maximum number of restarts in the allocation
 };
 
-/// Returns whether the next attempt can still be expected: its job waits in the queue, or it was to start less than 120 s
-/// before the UTC time `now`. Pure function.
+/// Returns whether the next attempt can still be expected at the UTC time `now`: its job waits in the queue, or its
+/// announced start is in the future or less than 120 s ago. Pure function.
 bool is_expected(const NextStart& next, const std::string& now);
 
 /// Returns a description of the start of attempt `number`: "attempt 3 starts in 8 s (restart 2 of 3)". `job_id` is the job

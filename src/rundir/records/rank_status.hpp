@@ -21,7 +21,7 @@ struct RankStatus {
   double cpu_s = -1;          ///< CPU time in seconds, user and system
   int cpus = 0;               ///< number of CPUs that the rank may use; 0 if unknown
   std::int64_t rss = -1;      ///< bytes of resident memory at the measurement
-  std::int64_t peak = -1;     ///< maximum bytes of memory, of all measurements so far and of any single process
+  std::int64_t peak = -1;     ///< maximum bytes of memory so far, of any one process or of all together at a measurement
   std::int64_t read = -1;     ///< bytes read from storage in this attempt, without reads from the page cache
   std::int64_t written = -1;  ///< bytes written to storage in this attempt
   std::optional<double> gpu;  ///< GPU utilization at the last measurement, 0 to 1

@@ -69,13 +69,13 @@ struct ConfigTexts {
 /// Returns the record of a run that starts for the first time, with a new random identifier.
 RunRecord new_run_record(const std::string& name, const std::string& function, const ConfigTexts& config);
 
-/// Returns the differences between a run's recorded config and its present `config`: in keys of section [loop] ("loop.lr")
-/// and in keys that begin with a prefix in `config.compared` ("data.train.source"). A key of [loop] that is not set counts
-/// as its default. `attempt` is stored in the returned changes. Pure function.
+/// Returns the differences between a run's recorded config and its present `config`. Compares the keys of section [loop]
+/// ("loop.lr"), and keys that begin with a prefix in `config.compared` ("data.train.source"). A key of [loop] that is not
+/// set counts as its default. `attempt` is stored in the returned changes. Pure function.
 std::vector<RunRecord::Change> changes_of(const RunRecord& record, const ConfigTexts& config, int attempt = 0);
 
-/// Stores the present values of section [loop], and the changes that changes_of() finds, in the run's record. Returns these
-/// changes.
+/// Updates the run's record at the start of attempt `attempt`: stores the present values of section [loop], and appends the
+/// changes that changes_of() finds. Returns these changes.
 std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt);
 
 /// Returns the recorded values of config section [loop] as a JSON object, the content of params.json.

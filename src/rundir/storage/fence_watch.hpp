@@ -6,8 +6,8 @@
 
 namespace trainrt::rundir {
 
-/// A thread that checks every few seconds whether this attempt still has its private directory, and ends the process if a
-/// newer attempt has taken the directory away (has fenced the attempt off).
+/// A thread that checks every few seconds whether this attempt is still the owner of the run. If a newer attempt has fenced
+/// this one off, by taking its private directory away, the thread ends the process.
 ///
 /// The thread only ends a useless process early. Changes to the run are already prevented by the missing directory
 /// (io/files/fenced_directory.hpp). The thread is never joined, so that storage that does not respond delays no other

@@ -14,7 +14,7 @@ namespace trainrt::rundir {
 namespace {
 
 constexpr double min_training_s = 2;
-// minimum number of iterations of the last attempt, for a forecast that uses the speed of this attempt alone
+// If the last attempt has made at least this number of iterations, the forecast uses the speed of this attempt alone.
 constexpr double min_iterations = 5;
 constexpr double stop_early_s = 15;
 // maximum wait before an automatic restart within a job; after a longer wait, a user has resumed the run
@@ -34,8 +34,8 @@ double end_of(const AttemptRecord& attempt) {
 
 bool moved(const AttemptRecord& attempt) { return attempt.shows_progress() && end_of(attempt) > begin_of(attempt); }
 
-/// Returns the position that the run has reached, in iterations: the position of a running attempt, or the position from
-/// which the next attempt will continue.
+/// Returns the position that the run has reached, in iterations. If an attempt is running, this is its position; otherwise
+/// it is the position from which the next attempt will continue.
 double reached(std::span<const AttemptRecord> attempts) {
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
     const bool keeps_all = !went_wrong(state_of(*attempt));
@@ -96,8 +96,9 @@ std::optional<double> iteration_s(std::span<const AttemptRecord> attempts, const
   return all_s / (reached - begin_of(*first));
 }
 
-/// Returns the time limit of the present or last job in seconds, a multiple of 60 as in Slurm; 0 if it is unknown. If Slurm
-/// does not report the start of the job, the slightly later start of the job's first attempt is used.
+/// Returns the time limit of the present or last job in seconds, rounded to a multiple of 60 as in Slurm; 0 if it is
+/// unknown. The limit is computed from the start and end of the job. If Slurm does not report the start, the slightly later
+/// start of the job's first attempt is used.
 double job_limit_s(std::span<const AttemptRecord> attempts) {
   const auto& last = attempts.back();
   if (last.job_end.empty()) return 0;

@@ -14,7 +14,7 @@ struct Forecast {
   double repeated_s = 0;  ///< time of steps repeated after failures, and of restarts in the same allocation
   double jobs_s = 0;      ///< time of starts and ends of jobs: one start and one end per further job
   double waiting_s = 0;   ///< time in Slurm's queue before further jobs
-  /// false if waiting_s is unknown: further jobs are needed, and the run has not waited for a job before
+  /// false if further jobs are needed, but waiting_s is unknown because the run has not waited for a job so far
   bool waits_known = true;
   bool runs = false;  ///< true if an attempt is running; if not, the time until the next attempt starts is not included
   int more_jobs = 0;  ///< number of further jobs, after the running job; 0 also if the time limit of jobs is unknown
@@ -26,9 +26,10 @@ struct Forecast {
 };
 
 /// Returns the forecast of a run that continues at its present speed. `attempts` are the run's records, oldest first; `now`
-/// is the time in UTC. Returns nothing if too little is known: the number of iterations at the end of the run is unknown
-/// (AttemptRecord::expected), the run has made no progress yet, it has trained for less than 2 s, or the jobs are too short
-/// to make progress. Pure function.
+/// is the time in UTC. Pure function. Returns nothing in these cases:
+/// - The number of iterations at the end of the run is unknown (AttemptRecord::expected).
+/// - The run has made no progress yet, or has trained for less than 2 s.
+/// - The jobs are too short to make progress.
 ///
 /// Progress is counted in iterations; for a program that does not use trainrt's API, by the step or epoch in its output.
 /// Let P be the productive time so far, and n the number of iterations that were made in this time and were not lost. Then
@@ -50,9 +51,9 @@ std::optional<Forecast> forecast_of(std::span<const AttemptRecord> attempts, con
 /// jobs" while a job of the run is running, "9:00:00 left in 3 jobs" after it.
 std::string brief(const Forecast& forecast);
 
-/// Returns advice on the time limit of further jobs, with the same number of jobs as brief(): "this run needs this and 2
-/// more jobs of 04:00:00; 03:40:00 would do". Returns "" if the run needs no further job, or if the jobs' time limit is
-/// unknown.
+/// Returns advice on the time limit of further jobs: "this run needs this and 2 more jobs of 04:00:00; 03:40:00 would do".
+/// The shorter limit is sufficient for the same number of jobs. Returns "" if the run needs no further job, or if the jobs'
+/// time limit is unknown.
 std::string advice_of(const Forecast& forecast);
 
 /// Returns a duration in the format of Slurm: "04:00:00", or "1-02:00:00" for a day or more.

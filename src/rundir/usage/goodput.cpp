@@ -10,8 +10,8 @@ namespace trainrt::rundir {
 
 namespace {
 
-// Maximum seconds between the last heartbeat and the end of an attempt that do not count as a gap, because both times
-// are recorded in complete seconds.
+// A difference of up to this number of seconds between the last heartbeat and the end of an attempt does not count as a
+// gap, because both times are recorded in complete seconds.
 constexpr double resolution_s = 2;
 
 /// The work of an attempt, counted in steps or in reports: the count at its start, at its end, and in its last checkpoint.
@@ -27,8 +27,8 @@ WorkRange in_reports(const AttemptRecord& attempt) {
   return {attempt.first_iteration, attempt.iteration, attempt.saved_iteration};
 }
 
-/// Returns the step (or report) up to which an attempt's work was not lost: the lowest step at which any of the `later`
-/// attempts began. Later attempts that made no progress are ignored.
+/// Returns the step (or report) up to which the run has kept an attempt's work. This is the lowest step at which one of the
+/// `later` attempts began, because attempts repeat all steps after it. Later attempts that made no progress are ignored.
 std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecord> later,
                       WorkRange (*range_of)(const AttemptRecord&)) {
   const auto range = range_of(attempt);
@@ -55,9 +55,8 @@ double lost_share(const AttemptRecord& attempt, std::span<const AttemptRecord> l
          static_cast<double>(range.last - range.first);
 }
 
-/// Returns the seconds between an attempt's last heartbeat and its end. Only this duration is measured with the calendar
-/// clock. All other durations are measured with a monotonic clock, so that setting the calendar clock during the attempt
-/// does not change them.
+/// Returns the seconds between an attempt's last heartbeat and its end, measured with the calendar clock. All other
+/// durations are measured with a monotonic clock, which a change of the calendar clock does not affect.
 double unseen_s(const AttemptRecord& attempt) {
   if (attempt.start.empty() || attempt.end.empty()) return 0;
   const double gap = attempt.seen.empty() ? seconds_between(attempt.start, attempt.end) - attempt.timing.total_s()

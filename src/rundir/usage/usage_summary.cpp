@@ -31,8 +31,8 @@ std::set<std::int64_t> cpus_in(const std::string& list) {
   return cpus;
 }
 
-/// Sets the number of available CPUs, and the available CPU time: the sum, over the CPUs of all hosts, of the time for
-/// which the attempt's ranks could use them. CPUs that several ranks share count once.
+/// Sets the number of available CPUs and the available CPU time in `sum`. The available CPU time is the time for which the
+/// attempt's ranks could use a CPU, summed over the CPUs of all hosts. CPUs that several ranks share count once.
 void add_available_cpus(UsageSummary& sum, const std::vector<std::optional<RankStatus>>& statuses) {
   std::map<std::string, HostCpus> hosts;
   for (const auto& status : statuses) {

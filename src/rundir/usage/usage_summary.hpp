@@ -15,7 +15,7 @@ struct UsageSummary {
   double cpu_s = 0;        ///< CPU time used, in seconds
   /// number of available CPUs of an attempt; CPUs that several ranks of a node share count once. 0: unknown, or a sum
   std::int64_t cpus = 0;
-  /// number of available CPUs times seconds; CPUs that several ranks of a node share count once
+  /// available CPU time in seconds: the time of each available CPU, summed; CPUs that several ranks share count once
   double available_cpu_s = 0;
   std::int64_t peak = -1;  ///< maximum bytes of memory of any rank; -1: unknown
   std::int64_t peak_rank = -1;

@@ -163,7 +163,7 @@ TEST_CASE("a block that is too small for the pages of a read is an error") {
   const auto file = PositionalFile::open(at / "data");
   CHECK(file.read(4095, 4097, block).size() == 4097);
   CHECK_THAT(error_of([&] { file.read(4095, 4098, block); }),
-             Catch::Contains("their pages have 12288 bytes, and the block has 8192"));
+             Catch::Contains("the pages with these bytes have 12288 bytes, but the block of memory has only 8192"));
 }
 
 TEST_CASE("creating a file reserves the expected bytes, and keeps existing content") {

@@ -25,7 +25,8 @@ namespace trainrt::io {
 
 namespace {
 
-/// Maximum number of seconds to wait for a storage that does not answer. A file that makes HDF5 loop is detected earlier.
+/// Maximum number of seconds to wait for h5_examiner if the storage does not answer. A file that makes HDF5 loop forever is
+/// detected earlier, by its processor time.
 constexpr double limit_s = 600;
 
 /// The running process of the program h5_examiner, and the files that need not be examined again. Protected by h5_lock().
@@ -64,8 +65,8 @@ void judge(const std::string& path, int exit_code) {
   if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure within 5 s of processor time");
   if (exit_code == h5_too_large)
     refuse(path,
-           "to read its structure, HDF5 needs more memory than the larger of 1 GiB and 16 times the file, "
-           "or than half of the available memory");
+           "HDF5 needs more memory than is allowed for reading the file's structure. The limit is the larger of 1 GiB and "
+           "16 times the file size, but at most half of the available memory");
   if (exit_code > 128)
     refuse(path, fmt::format("HDF5 crashes while reading its structure ({})", strsignal(exit_code - 128)));
   warn_once(fmt::format("h5_examiner exited with {}", exit_code));

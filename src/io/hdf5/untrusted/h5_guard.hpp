@@ -11,9 +11,9 @@ namespace trainrt::io {
 /// (h5_too_large).
 inline constexpr int h5_too_slow = 3, h5_too_large = 4;
 
-/// A request to the program h5_examiner to examine an HDF5 file. It is written to the standard input of the program,
-/// followed by the bytes of the file's path. The program answers '.' when it has examined the file. Before that, it may
-/// send an H5BytesRequest, which is answered with the requested bytes.
+/// A request to the program h5_examiner to examine an HDF5 file. This process writes the request, followed by the bytes of
+/// the file's path, to the standard input of the program. The program answers '.' when it has examined the file. Before
+/// that, the program may send H5BytesRequests, which this process answers with the requested bytes.
 struct H5ExamineRequest {
   std::uint64_t path_bytes = 0;
   std::uint64_t object_bytes = 0;  ///< size in bytes of an object of an object store; 0 for a file
@@ -34,8 +34,8 @@ void h5_examine(const std::function<H5Id()>& open, const std::function<void(doub
 
 /// Lets the program h5_examiner open an HDF5 file or object before this process opens it, because libhdf5 may crash, loop
 /// or take all memory if a file is corrupt. Examines each file once per process.
-/// - Throws Error, which names the file, if h5_examiner crashes, if opening one object takes more than 5 s of processor
-///   time, or if the program needs more memory than min(max(1 GiB, 16 * file size), available memory / 2).
+/// - Throws Error, which names the file, if h5_examiner crashes or exceeds a limit. The limits are 5 s of processor time
+///   for opening one object, and min(max(1 GiB, 16 * file size), available memory / 2) of memory.
 /// - Throws StorageError if an object cannot be read.
 /// - If the program is not found in the folders of trainrt's modules, files are not examined, and one warning is logged.
 /// Hold h5_lock().

@@ -16,7 +16,8 @@ namespace trainrt::io {
 
 namespace {
 
-// State of trainrt's HDF5 file driver. Protected by h5_lock().
+// State of trainrt's HDF5 file driver: whether it skips and records reads of raw data (is_watched), and the reads that it
+// has recorded. Protected by h5_lock().
 H5WatchedReads watched_reads;
 bool is_watched = false;
 // File for the driver to open during h5_open_watched(name, bytes); otherwise nullptr.

@@ -9,7 +9,7 @@ namespace trainrt::io {
 /// A schema of HDF5 files: a JSON file of the folder hdf5_schemas, compiled into the program. It lists the objects (groups
 /// and datasets) that an HDF5 file of this kind may contain. The keys of an entry of the list:
 ///   "path"        absolute path of the group or dataset; * matches any characters except '/', ** any characters
-///   "dtype"       type of a dataset, or a list of types: f64 f32 f16 bf16 i64 i32 i16 i8 u8 bool string; default: a group
+///   "dtype"       type of a dataset, or a list of types: a name of a DType ("f32", "bool") or "string"; default: a group
 ///   "rank"        number of axes; default: any
 ///   "attributes"  {name: dtype}: exactly these attributes
 ///   "required"    true: at least one object of the file must match this entry

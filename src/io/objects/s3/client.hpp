@@ -25,8 +25,8 @@ class Client {
 
   const Address& address() const { return address_; }
   std::string url_of(const std::string& name) const;
-  /// Sends `requests` and returns their answers in the same order. Throws StorageError for an HTTP status other than 2xx
-  /// and `accepts`.
+  /// Sends `requests` and returns their answers in the same order. Throws StorageError unless the HTTP status of each
+  /// answer is 2xx or `accepts`.
   std::vector<Answer> send(std::span<const Request> requests, const Purpose& purpose, long accepts = 0);
   Answer send(const Request& request, const Purpose& purpose, long accepts = 0);
   /// Sends a cleanup request (such as the abort of an upload), even after interrupt(). Tries once, with a short timeout.

@@ -163,11 +163,11 @@ ListedPage listed_page(std::string_view xml) {
     if (name == "Contents/LastModified") object.mtime_ns = nanoseconds_of(text);
     if (name == "Contents/Size") object.size = size_of_text(text), has_size = true;
     if (name != "Contents") return;
-    if (object.name.empty() || !has_size) throw Error("an object in it has no name or no size");
+    if (object.name.empty() || !has_size) throw Error("an object of the listing has no name or no size");
     page.objects.push_back(std::exchange(object, {}));
     has_size = false;
   });
-  if (state.is_truncated && token.empty()) throw Error("it is truncated, and has no token for the next page");
+  if (state.is_truncated && token.empty()) throw Error("the listing is truncated, and has no token for the next page");
   if (state.is_encoded)
     for (auto& each : page.objects) each.name = url_decoded(each.name);
   if (state.is_truncated) page.next = std::move(token);
@@ -183,10 +183,11 @@ ListedUploads listed_uploads(std::string_view xml) {
     if (name == "Upload/Key") upload.name = text;
     if (name == "Upload/UploadId") upload.id = text;
     if (name != "Upload") return;
-    if (upload.name.empty() || upload.id.empty()) throw Error("an upload in it has no name or no id");
+    if (upload.name.empty() || upload.id.empty()) throw Error("an upload of the listing has no name or no id");
     page.uploads.push_back(std::exchange(upload, {}));
   });
-  if (state.is_truncated && page.next_name.empty()) throw Error("it is truncated, and has no marker for the next page");
+  if (state.is_truncated && page.next_name.empty())
+    throw Error("the listing is truncated, and has no marker for the next page");
   if (state.is_encoded) {
     for (auto& each : page.uploads) each.name = url_decoded(each.name);
     page.next_name = url_decoded(page.next_name);

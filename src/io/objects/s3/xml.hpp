@@ -9,9 +9,10 @@
 namespace trainrt::io::s3 {
 
 /// Parses XML with Expat. At the end of each element, calls `take` with the path of element names from the root to it
-/// ("ListBucketResult/Contents/Key", without namespaces) and the text directly inside the element. Throws Error, which
-/// describes the problem, if the XML is invalid, is nested too deeply, has an element with too much text, or has a
-/// document type, which could define entities.
+/// ("ListBucketResult/Contents/Key", without namespaces) and the text directly inside the element.
+///
+/// Throws Error, which describes the problem, if the XML is invalid, is nested too deeply, or has an element with too much
+/// text. A document type is an error, too, because it could define entities.
 void read_xml(std::string_view text, const std::function<void(const std::string& path, const std::string& text)>& take);
 
 /// A page of the answer to the S3 request ListObjectsV2, which lists the objects of a bucket.
