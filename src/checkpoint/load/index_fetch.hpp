@@ -30,8 +30,9 @@ std::vector<ByteRange> check_part(Index& index, const ShardRecord& shard, const 
 /// Error naming the file `path` if they do not. Pure function.
 void check_tiling(std::vector<ByteRange> ranges, std::uint64_t bytes, const std::string& path);
 
-/// Collects the indices of all parts of a checkpoint, which the caller fetches one after the other. Checks that the
-/// indices are consistent, and adds their blocks to a read plan.
+/// Collects the indices of all parts of a checkpoint (a part is the bytes that one rank wrote into a shard file), which
+/// the caller fetches one after the other. Checks that the indices are consistent, and adds their blocks to a read
+/// plan.
 ///
 /// Each part has a home: the process that reads and verifies all blocks of the part. Of n readers, reader r is the home
 /// of the parts r, r + n, ... The readers together therefore read every block.

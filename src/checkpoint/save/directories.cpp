@@ -35,8 +35,8 @@ struct stat look_at_file(const std::string& path) {
   return info;
 }
 
-/// Returns a number that identifies a file: equal on ranks of one host that see the same file, so that its bytes need not
-/// be compared.
+/// Returns a number that identifies a file on one host. Ranks with the same number have the same file, so that they
+/// need not compare its bytes.
 std::int64_t identity_of(const struct stat& info) {
   const auto text =
       fmt::format("{} {} {} {} {}", host_name(), info.st_dev, info.st_ino, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);

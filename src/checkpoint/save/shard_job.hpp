@@ -97,8 +97,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     done_bytes_ += bytes.size();
   }
 
-  /// Waits until the checkpoint directory is visible on this node, and creates the folder of the file `path` in it. Throws
-  /// Error if another task of this job has failed.
+  /// Waits until the checkpoint directory is visible on this node, and creates in it the folder of the file `path`.
+  /// Throws Error if another task of this job has failed.
   void ensure_folder_of(const std::string& path) {
     const std::lock_guard lock(folder_mutex_);
     // The message is never shown, because fail() keeps the message of the first failure.
@@ -110,8 +110,9 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     if (folder != directory_ && folders_.insert(folder).second) io::make_directories_below(directory_, folder);
   }
 
-  /// Must be called at the end of every background task, and by the training thread after it has submitted all tasks. The
-  /// last of these calls seals the part, on a background thread.
+  /// Counts one task as done. Must be called at the end of every background task, and by the training thread after it
+  /// has submitted all tasks. The last call writes the index and makes the files durable (seal()), on a background
+  /// thread.
   void complete_one(bool on_train_thread) {
     if (--open_ > 0) return;
     if (on_train_thread)
