@@ -78,7 +78,7 @@ class DoctorRanks {
   /// As ask(), but runs `probe` only on the lowest rank of each node, and returns one value per node.
   Answers ask_nodes(const std::function<Json()>& probe) const;
 
-  /// Groups one value per rank by node.
+  /// Returns, for each node, the values of its ranks.
   template <class Value>
   std::vector<std::vector<Value>> by_node(const std::vector<Value>& of_ranks) const {
     std::vector<std::vector<Value>> groups(leaders_.size());

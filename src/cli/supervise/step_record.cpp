@@ -59,8 +59,8 @@ std::string record_step_end(const std::string& run_dir, const std::optional<rund
   const auto cause = cause_of(end.lines, ending);
   const auto why =
       cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", rundir::ended_by_slurm, cause);
-  // Ranks record the end of their attempt before they exit with 64. An attempt that has no end then belongs to another
-  // start of this job, which made the ranks of this step exit.
+  // An attempt without a recorded end, after an exit with 64, belongs to another start of this job: ranks record the
+  // end of their own attempt before they exit with 64, and a running attempt of another start makes them exit.
   const bool is_of_other_start = attempt && attempt->end.empty() && end.exit_code == static_cast<int>(ExitCode::usage);
   if (!attempt || is_of_other_start) return why + " before an attempt had begun";
   const bool ranks_ended_it = !attempt->end.empty();

@@ -171,7 +171,7 @@ SweepOutcome train_slices(const tune::Sweep& sweep, launch::Launch& launch, Comm
     slice.follow();
   }
   all.broadcast(Buffer{&code, 1, DType::i64}, 0, "exit code of the sweep");
-  all.barrier("end of all slices");  // a broadcast does not block its root, and other slices may not have read the file yet
+  all.barrier("end of all slices");  // a broadcast does not block its root, and other slices may still read the file
   RankZero(all.rank()).run([&] { unlink_guarded(sweep.journal() + "/" + stop_file); });
   log::set_rank(launch.world().rank, launch.world().size);
   return {static_cast<ExitCode>(code), error};

@@ -125,8 +125,8 @@ std::string advice_to_continue(const rundir::RunRecord& record, const config::Ru
       shell_quoted(free_name(spec)), shell_quoted(spec.run_dir));
 }
 
-/// Returns the alternatives for a script that calls fit() and was started by python3, so that it has no command line of
-/// trainrt.
+/// Returns the alternatives, as Python code, for a script that calls fit() and was started by python3: such a script
+/// has no command line of trainrt to which options could be added.
 std::string choices_of_fit(const rundir::RunRecord& record, const config::RunSpec& spec) {
   const auto new_run = fmt::format("RunConfig(name='{}')", free_name(spec));
   auto choices = fmt::format("to start a new run: {}; ", new_run);

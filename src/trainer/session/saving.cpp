@@ -175,7 +175,7 @@ void Saving::save_at_stop(batch::StopCause cause) {
 }
 
 void Saving::outdate() {
-  cycle_.finish();  // the checkpoint in flight is outdated, too
+  cycle_.finish();  // a checkpoint in flight does not contain the changed state either
   cycle_.outdate();
 }
 
@@ -190,7 +190,7 @@ void Saving::compare_replicas_if_due() {
   const rundir::Meter::Stall stall(parts_.attempt.meter);
   const SpeedWatch::InWork at(parts_.observation.speeds(), watch::Work::save);
   const InPhase comparing(parts_.progress.life(), Phase::checkpoint);
-  cycle_.finish();  // background threads of a save may read the memory that bring_up_to_date() writes
+  cycle_.finish();  // a save in flight may still read the memory that bring_up_to_date() writes
   state_.bring_up_to_date();
   replicas_.compare_all(step);
 }

@@ -77,7 +77,7 @@ class Saving {
   void warn_if_unattached();
 
   // --- after a load ---
-  /// Takes `restored` as the state from which the attempt begins. Not collective.
+  /// Records that the attempt begins from the state `restored`. Not collective.
   void begin_from(const Restored& restored);
   /// Prepares the first save, and the comparison of replicated tensors between ranks.
   void prepare();

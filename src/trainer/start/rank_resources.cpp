@@ -87,7 +87,7 @@ std::map<std::string, std::string> bit_variables_of_process() {
   return values;
 }
 
-/// Returns the kinds of the rank's GPUs, each once; "none" if it has no GPU.
+/// Returns the distinct kinds of the rank's GPUs; "none" if it has no GPU.
 std::string kinds_of_gpus(const World& world) {
   std::set<std::string> kinds;
   for (const int gpu : world.gpus) kinds.insert(device::runtime().describe(gpu).name);

@@ -22,7 +22,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double tick_s = 1;  // maximum interval between reads of the train thread; the precision of RankStatus::quiet_s
+constexpr double tick_s = 1;  // maximum seconds between reads of the train thread; precision of RankStatus::quiet_s
 
 /// Returns the CPUs in `cpus` as a list such as "0-3,8". Returns "" if the list is too long for the status line of a rank.
 std::string list_of(const cpu_set_t& cpus) {

@@ -111,7 +111,7 @@ void remove_clone(const Sweep& sweep, std::uint64_t trial, int generation) {
   if (generation < 2) return;
   try {
     io::remove_tree(sweep.directory() + "/" + folder_of(trial, generation, sweep));
-  } catch (const Error&) {  // it only uses space
+  } catch (const Error&) {  // ignored: a leftover link only uses space
   }
 }
 

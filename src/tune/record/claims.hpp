@@ -13,7 +13,7 @@ namespace trainrt::tune {
 struct Claim {
   std::uint64_t trial = 0;
   int attempt = 0;
-  bool ends = false;  ///< the scheduler stops the paused trial: record that instead of running it
+  bool ends = false;  ///< true: record that the scheduler has stopped this paused trial, and do not run it
 };
 
 /// Returns whether an attempt of the run in `run_dir` is alive.

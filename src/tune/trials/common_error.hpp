@@ -19,8 +19,8 @@ std::optional<std::uint64_t> trial_unlike_first(const Sweep& sweep);
 /// - Two trials without a common value exited with 64 and the same message before a report.
 /// - A trial did not report tune.metric, and no other trial has reported it.
 ///
-/// Only trials that ended after this object was created count. A trial that already lacked the same metric before does
-/// not count again, so that the next start of the sweep tries a different trial.
+/// Only trials that ended after this object was created count. A trial that lacked the same metric before that time
+/// does not count, so that the next start of the sweep tries a different trial.
 class CommonError {
  public:
   CommonError(const Sweep& sweep, const History& before);

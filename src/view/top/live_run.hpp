@@ -68,7 +68,7 @@ struct LiveStatus {
 /// monotonic clock in the run's own process.
 class ProgressWindow {
  public:
-  /// Takes the newest values of a running attempt, and returns the progress in the window that ends with them. For the
+  /// Adds the newest values of a running attempt, and returns the progress in the window that ends with them. For the
   /// first values of another attempt, a new window begins.
   RecentProgress take(const rundir::AttemptRecord& attempt);
 
@@ -117,7 +117,7 @@ class LiveRun {
   std::vector<Used> used_before_;
   std::vector<std::pair<double, Used>> rates_;  ///< by rank: a number of seconds, and the usage in these seconds
   std::map<std::int64_t, Event> checkpoints_;   ///< by number of the checkpoint
-  double checked_at_s_ = -1e9;                  ///< when the check of the attempt's owner was last done
+  double checked_at_s_ = -1e9;                  ///< time of the last check whether the attempt's owner is alive
   bool was_alive_ = true;
 };
 

@@ -39,7 +39,7 @@ class Conversion {
  private:
   struct Part {
     std::string path;
-    std::string name;  ///< "first" or "second" part of a split; "" without
+    std::string name;  ///< "first" or "second" part of a split; "" without a split
     std::unique_ptr<RowOrder> order;
     std::unique_ptr<ResumableFile> file;
     WriterJob job;
