@@ -46,9 +46,9 @@ class IndexFetch {
   /// Returns whether this process reads and verifies all blocks of part `number`.
   bool is_home(std::size_t number) const { return number % readers_ == reader_; }
 
-  /// Parses and adds the index of part `number`, and returns the parsed index. The caller must have verified the digest of
-  /// `text`, and must add the parts in order. Throws Error if the index is invalid or inconsistent with the manifest or
-  /// with earlier indices.
+  /// Parses and adds the index of part `number` (the bytes that one rank wrote into a shard file), and returns the
+  /// parsed index. The caller must have verified the digest of `text`, and must add the parts in order. Throws Error if
+  /// the index is invalid or inconsistent with the manifest or with earlier indices.
   Index add(std::size_t number, const std::string& text);
 
   /// Returns one line for each inconsistency between the parts of the checkpoint. The work is divided: each of n readers

@@ -56,12 +56,12 @@ class ReadPlan {
     std::span<const IndexEntry> tensors, values;
     std::span<const BlockRecord> blocks;
   };
-  /// Adds the blocks of a part that contain wanted bytes, or all its blocks if `all_blocks` is true. The blocks must be
-  /// sorted and contain the entries, as after check_part(). Entries whose shape or dtype does not match the wanted box are
-  /// ignored.
+  /// Adds the blocks of a part (the bytes that one rank wrote into a shard file) that contain wanted bytes, or all its
+  /// blocks if `all_blocks` is true. The blocks must be sorted and contain the entries, as after check_part(). Entries
+  /// whose shape or dtype does not match the wanted box are ignored.
   void add(const Entries& entries, bool all_blocks);
 
-  /// Returns the names of tensors that can be read only in part: the slabs of the added parts do not cover the wanted box.
+  /// Returns the names of tensors of which the checkpoint lacks elements: the added slabs do not cover the wanted box.
   /// Must be called after all parts were added.
   std::vector<std::string> uncovered() const;
 

@@ -38,9 +38,9 @@ class StateCopies {
   /// Returns "", or the reason why the State cannot be copied: tensors are in GPU memory, the State has files, or all
   /// copies together would take more than `max_bytes` bytes. Rank 0's `max_bytes` is used. Collective.
   std::string open(const State& state, std::uint64_t max_bytes);
-  /// Returns the note of the newest copy that all ranks have completed; nullopt if there is none. All other copies
-  /// become invalid. A copy from which the last three attempts began is not returned, because these attempts failed
-  /// before they made another copy. Collective.
+  /// Returns the note (step, iteration, metrics) of the newest copy that all ranks have completed; nullopt if there is
+  /// none. All other copies become invalid. A copy from which the last three attempts began is not returned, because
+  /// these attempts failed before they made another copy. Collective.
   std::optional<CopyNote> newest();
   /// Loads the copy that newest() has returned into `state`. Not collective.
   void load(const State& state);

@@ -25,9 +25,9 @@
 
 namespace trainrt::checkpoint {
 
-/// Writes one rank's part of one checkpoint: its bytes of the shard file, and the user's files that this rank stores. The
-/// training thread copies the state. Background tasks write the copies. The last task seals the part: it writes the index
-/// and makes all files durable.
+/// Writes one rank's part of one checkpoint: its bytes of the shard file, and the user's files that this rank stores.
+/// The training thread copies the state. Background tasks write the copies. The last task writes the index and makes
+/// all files durable (seal()).
 class ShardWriter::Job : public std::enable_shared_from_this<Job> {
  public:
   Job(ShardWriter& writer, std::shared_ptr<const ShardPlan> plan, std::string directory)

@@ -23,8 +23,8 @@ Clone make_clone(const Sweep& sweep, const Scheduler& scheduler, const History& 
 /// the mirror lacks `clone_of`.
 std::string start_of_clone(const Sweep& sweep, const std::string& clone_of);
 
-/// Removes the link to the checkpoint from which a generation started. Called when the generation has its own
-/// checkpoints or is done.
+/// Removes the link to the checkpoint from which generation `generation` of a trial started (each cloning begins a new
+/// generation). Called when the generation has its own checkpoints or is done.
 void remove_clone(const Sweep& sweep, std::uint64_t trial, int generation);
 
 }  // namespace trainrt::tune

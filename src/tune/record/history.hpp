@@ -28,7 +28,7 @@ struct MissingMetric {
   std::vector<std::string> reported;  ///< names of the numbers in the report
 };
 
-/// State of a trial, from the records of all writers.
+/// The state of a trial, computed from the records of all processes of the sweep.
 struct Trial {
   /// The numbers are stored in the journal and must not change. `stopped` means that the scheduler ended the trial.
   enum class State : std::uint8_t { running, paused, failed, finished, stopped };
@@ -108,10 +108,12 @@ struct Clone {
 std::string clone_record(const Clone& clone);
 std::string end_record(const TrialEnd& end);
 
-/// The state of all trials, from the records of a journal. Records of different writers may be added in any order.
+/// The state of all trials, computed from the records in a sweep's journal. Records of different processes may be added
+/// in any order.
 class History {
  public:
-  /// Adds a record. Unknown kinds of records, from later versions, are ignored.
+  /// Adds a record that process number `writer` has written. Unknown kinds of records, from later versions, are
+  /// ignored.
   void take(int writer, const std::string& json);
   const std::map<std::uint64_t, Trial>& trials() const { return trials_; }
   /// Returns the state of a trial, or a default Trial if no attempt of the trial has begun.

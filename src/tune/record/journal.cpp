@@ -74,7 +74,7 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-/// Returns whether the file is empty or ends with a line break. A killed writer may leave an incomplete line.
+/// Returns whether the file is empty or ends with a line break. A process that was killed may leave an incomplete line.
 bool ends_with_line_break(int file) {
   struct stat info {};
   char last = 0;

@@ -75,7 +75,7 @@ std::string retry_failed(const Sweep& sweep) {
 class SweepRun::FailureWatch {
  public:
   explicit FailureWatch(const Sweep& sweep) : sweep_(sweep), reader_(sweep.journal()), before_(failed()) {}
-  /// Ignores a truncated journal, because the groups report it.
+  /// Returns false if the journal was truncated; the threads that run trials report this error.
   bool has_failures() try { return failed() > before_; } catch (const Error&) {
     return false;
   }
@@ -101,8 +101,8 @@ SweepRun::SweepRun(const Sweep& sweep)
 
 SweepRun::~SweepRun() = default;
 
-/// Forwards signals to the groups, and writes heartbeats and progress lines. `stop_file` is the parameter of
-/// run_here(), or "".
+/// Forwards signals to the groups, each of which runs one trial after another, and writes heartbeats and progress
+/// lines. `stop_file` is the parameter of run_here(), or "".
 void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file) {
   using Clock = std::chrono::steady_clock;
   Throttle others(journal_poll_interval), heartbeat(heartbeat_interval), line(progress_interval);

@@ -19,14 +19,14 @@ class SweepRun {
   explicit SweepRun(const Sweep& sweep);
   ~SweepRun();
 
-  /// Runs one group per runner, each in its own thread. Returns:
+  /// Runs several trials at a time: one per runner, each in its own thread. Returns:
   /// - `finished` if all trials are done and at least one did not fail
   /// - `stopped` after a signal or at the end of the job's time; the same command continues the sweep
   /// - `failed` if all trials failed, or if one failed with tune.fail_fast
   /// - `usage` if all trials share a config error (CommonError)
   ExitCode run(const std::vector<std::unique_ptr<TrialRunner>>& runners);
-  /// Does the same with one group in the calling thread. Stops also when another process with the same `stop_file`
-  /// stops. `stop_file` is a file name in the journal's directory.
+  /// Runs one trial at a time, in the calling thread; returns the same codes. Stops also when another process with the
+  /// same `stop_file` stops. `stop_file` is a file name in the journal's directory.
   ExitCode run_here(TrialRunner& runner, const std::string& stop_file);
   /// Returns the error that all trials share, if run() or run_here() has returned `usage`; otherwise "".
   const std::string& error() const { return error_; }

@@ -14,7 +14,7 @@
 
 namespace trainrt::tune {
 
-/// Runs trials of a sweep one after the other on the same ranks. Each group writes its own journal file.
+/// Runs trials of a sweep, one after the other, on the same ranks. Each group writes a journal file of its own.
 class TrialGroup {
  public:
   /// `stopping`: shared by all groups of this process; any group may set it. `common_error`: an error that ends the sweep.
