@@ -14,7 +14,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns one name per rank, by which messages name a rank that finds damage: the rank's host, or "rank N" if all
+/// Returns the names with which messages name the ranks that find damage: the host of each rank, or "rank N" if all
 /// ranks are on one host. Collective.
 std::vector<std::string> readers_of_ranks(Communicator& communicator) {
   auto readers = communicator.all_gather(host_name());

@@ -15,8 +15,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Callback that may refuse a checkpoint: gets the list of tensors and values in the checkpoint before their data is read,
-/// and throws if the checkpoint must not be loaded. Collective: it must throw on all ranks or on no rank.
+/// Callback that throws if a checkpoint must not be loaded. It gets the list of the checkpoint's tensors and values
+/// before their data is read. Collective: it must throw on all ranks or on no rank.
 using CheckContents = std::function<void(const std::string& directory, const Manifest& manifest, const Contents& contents)>;
 
 /// A checkpoint that was loaded, with its manifest and its list of tensors and values.

@@ -44,8 +44,8 @@ class ReadPlan {
   void want(const std::string& name, std::size_t element_bytes, Box box, Destination to, bool shared);
   /// Declares that a box of a per_rank tensor is to be read, from the tensor that rank `writer` wrote.
   void want_own(const std::string& name, std::size_t element_bytes, Box box, int writer, Destination to);
-  /// Declares that the stored bytes of a value are to be read into `to`, which is resized when the index with the value is
-  /// added.
+  /// Declares that the stored bytes of a value are to be read into `to`. add() resizes `to` when it gets the index with
+  /// the value.
   void want_value(const std::string& name, std::string& to);
 
   /// Argument of add(), for the part of a shard file that one rank wrote: the index entries of some or all tensors and

@@ -156,8 +156,8 @@ void StateCopies::choose_rooms() {
     CopyFile::make(file_, layout_);
 }
 
-/// Maps the file on every rank. Before that, rank 0 initializes the file if it belongs to another run or State, or if
-/// its slots are too small because values of the State have grown. Returns the first error, or "". Collective.
+/// Maps the file on every rank. Before that, rank 0 initializes the file if the file belongs to another run or State,
+/// or if values of the State have grown and no longer fit. Returns the first error, or "". Collective.
 std::string StateCopies::prepare_file() {
   std::string failure;
   Packer rooms;

@@ -28,8 +28,8 @@ std::string view_aside(const std::string& private_dir);
 /// Does nothing if state.h5 exists, or if `checkpoint_dir` is a symbolic link.
 void restore_view(const std::string& checkpoint_dir, const std::string& aside);
 
-/// Writes the combined views (state.h5) that checkpoints of a run lack, because the file could not be written or a process
-/// was killed before it was written. Such checkpoints are complete and can be loaded. Must be used by one thread at a time.
+/// Writes missing combined views (state.h5) of a run's checkpoints. A view is missing if writing it failed, or if a
+/// process was killed before. Such checkpoints are complete and can be loaded. Must be used by one thread at a time.
 class MissingViews {
  public:
   /// `run_dir`: directory of the run. `aside`: unused path in the run directory or its subdirectories, under which views

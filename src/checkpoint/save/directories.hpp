@@ -41,8 +41,8 @@ struct DirectoryFiles {
   std::string carried_from;
   /// JSON object with the parameters of a requested validation (Meta::validation). The same on all ranks.
   std::string validation;
-  /// Sentence that names a file that differs between ranks, the ranks, and the digests of their files; "" if all files of
-  /// one name are equal. The same on all ranks.
+  /// Sentence about a file that differs between ranks, with the ranks and the digests of their files; "" if all files
+  /// of the same name are equal. The same on all ranks.
   std::string difference;
 };
 

@@ -116,8 +116,8 @@ void print(const view::LiveStatus& run, const view::Canvas& canvas) {
   for (const auto& line : view::terminal_view(run, canvas)) fmt::print("{}\n", line);
 }
 
-/// Decides when `trainrt top` ends: at once if the run has finished, or 30 s after it failed, if no restart was
-/// announced. It does not end while the run is stopped, because a stopped run will be continued.
+/// Decides when `trainrt top` ends: at once if the run has finished; 30 s after a failure if no restart was announced.
+/// It does not end while the run is stopped, because a stopped run will be continued.
 class End {
  public:
   bool is_reached(const view::LiveStatus& run) {

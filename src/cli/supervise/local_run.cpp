@@ -166,9 +166,9 @@ class LocalRun {
   /// needs no pause, either: it may be a second kill, and not an error of the run.
   bool restarts_at_once() const { return has_copied_ && failures_without_copy_ <= 1; }
 
-  /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that
-  /// another rank has recorded. Returns a phrase for messages that describes how the ranks ended. It omits the error that a
-  /// rank has logged.
+  /// If the attempt was killed before it recorded its end, records this end. If another rank has recorded an end, adds
+  /// the kill to it. Returns a phrase for messages that describes how the ranks ended, without an error that a rank has
+  /// already logged.
   std::string record_end(const launch::GroupEnd& end) {
     is_error_logged_ = false;
     const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;

@@ -51,8 +51,9 @@ class SupervisedRun {
   /// - if TRAINRT_SRUN_ARGS sets the number of tasks, or scaling.num_workers contradicts the earlier attempts
   /// - for a run without a checkpoint, unless its newest attempt belongs to the Slurm job `job_id`
   int fixed_workers(const std::string& job_id) const;
-  /// Returns how many ranks of a run with scaling.on_resize = same_bits fit into the memory of a node like this one,
-  /// according to the memory that the ranks of earlier attempts used; 0 for other runs, and if their memory is unknown.
+  /// Returns how many ranks fit into the memory of a node like this one, computed from the memory that the ranks of
+  /// earlier attempts used. Returns 0 unless the run has scaling.on_resize = same_bits, and if the memory of its ranks
+  /// is unknown.
   int max_workers_per_node() const;
   /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;

@@ -36,9 +36,9 @@ std::string dataset_prefix(const std::string& key) {
   return key.starts_with(section) && end != std::string::npos ? key.substr(0, end + 1) : "";
 }
 
-/// Returns whether `change` only records the first value of a key, so that it needs no message. In a run that a program
-/// opens, earlier attempts may have ended before the program opened the run, or before it had such a dataset. `before`
-/// is the record of these attempts.
+/// Returns whether `change` only records the first value of a key, so that it needs no message. This happens in a run
+/// that a program opens: earlier attempts may have ended before the program opened the run or the dataset. `before` is
+/// the record of these attempts.
 bool is_first_value(const config::RunSpec& spec, const rundir::RunRecord& before, const rundir::RunRecord::Change& change) {
   if (!spec.run.is_opened_by_program || !change.from.empty()) return false;
   if (!before.opened_by_program) return true;

@@ -23,8 +23,8 @@ struct RecordedMemory {
 /// Returns the memory that the ranks of the newest attempt with such records used.
 RecordedMemory recorded_memory(const std::string& run_dir);
 
-/// Checks on rank 0, before an attempt begins, whether the attempt's results will have the bits that the run would have
-/// had without the restart, and whether the ranks fit on their nodes. `hosts` are the node names by rank.
+/// Checks on rank 0, before an attempt begins, whether a restart changes the bits of the results, and whether the ranks
+/// fit on their nodes. `hosts` are the node names by rank.
 /// - Compares facts (rundir::BitFacts) with those of the newest checkpoint or, without a checkpoint, of the last
 ///   attempt. If facts differ, logs a warning. With config key scaling.require_same_bits = true, throws UsageError
 ///   instead; then also if the number of ranks differs.
@@ -50,9 +50,9 @@ std::vector<std::string> bit_differences(const EarlierBits& earlier, const RankR
 /// Returns the libraries that the ranks have loaded on which the bits of results may depend, by name. Collective.
 std::map<std::string, rundir::RankTexts> libraries_of_ranks(Communicator& communicator);
 
-/// Logs a warning if ranks have loaded other builds of libraries than when the checkpoint `from` was saved, or throws
-/// comm::AgreedError if config key scaling.require_same_bits is true. `bits`: facts of the checkpoint, the same on all
-/// ranks; "": unknown.
+/// Compares the builds of the libraries that the ranks have loaded with those that the ranks had when the checkpoint
+/// `from` was saved. If they differ, logs a warning, or throws comm::AgreedError if config key
+/// scaling.require_same_bits is true. `bits`: facts of the checkpoint, the same on all ranks; "": unknown.
 void check_libraries(const config::RunSpec& spec, const std::string& bits, const std::string& from,
                      const std::map<std::string, rundir::RankTexts>& libraries);
 

@@ -19,7 +19,8 @@ class FailedTogether : public comm::AgreedError {
  public:
   using AgreedError::AgreedError;
 
-  /// Text that is equal for failures with the same error on all ranks; "" if it is not known that all ranks failed.
+  /// Text by which failures are compared: two failures of all ranks with the same error have the same text. "" if it is
+  /// unknown whether all ranks failed.
   std::string signature = {};
   bool is_permanent = false;  ///< all ranks have an error that a restart cannot fix, such as a missing module
   std::string brief = {};     ///< the message without lines that the terminal has shown; "": the complete message

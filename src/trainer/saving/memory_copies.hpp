@@ -12,8 +12,8 @@
 
 namespace trainrt::trainer {
 
-/// The environment variable in which the process that starts the ranks passes them the path of the file for copies of their
-/// State (checkpoint::CopyFile): an open file of that process, below /proc.
+/// Environment variable with the path of the file for copies of the State (checkpoint::CopyFile). The process that
+/// starts the ranks sets the variable, and keeps the file open; the path is in /proc.
 inline constexpr const char* copies_variable = "TRAINRT_STATE_COPIES";
 
 /// The name with which the starting process creates the file (memfd_create(2)).

@@ -39,8 +39,8 @@ class StopMargin {
   double max_save_s() const { return saves_.empty() ? expected_save_s_ : saves_.max(); }
   /// Returns the margin in seconds, at most half of the job's length `job_s`; nullopt if failure.stop_before_end is off.
   std::optional<double> seconds(std::optional<double> job_s = std::nullopt) const;
-  /// Returns a warning if the job's length `job_s` (seconds) is less than twice the wanted margin, so that the margin is
-  /// longer than the time for training; otherwise "".
+  /// Returns a warning if the job, `job_s` seconds long, has less time for training than for the wanted margin;
+  /// otherwise "".
   std::string warning_for(double job_s) const;
 
  private:

@@ -46,9 +46,9 @@ class SweepRun {
   std::atomic<int> working_ = 0;  ///< number of groups that are running trials
 };
 
-/// Gives failed trials tune.max_failures new attempts each: all trials if all have failed, or, if no trial has reported
-/// tune.metric, the trials that failed because of this. Returns a description of these trials, or "". Must be called
-/// before this process runs a trial.
+/// Gives failed trials tune.max_failures new attempts each. If all trials have failed, this applies to all of them.
+/// Otherwise, if no trial has reported tune.metric, it applies to the trials that failed for this reason. Returns a
+/// description of these trials, or "". Must be called before this process runs a trial.
 std::string retry_failed(const Sweep& sweep);
 
 }  // namespace trainrt::tune

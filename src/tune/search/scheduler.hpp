@@ -53,8 +53,8 @@ class Scheduler {
   virtual bool wants(std::uint64_t trial, std::int64_t iteration) const = 0;
   /// Adds a report of any trial. Precondition: wants() is true for the report.
   virtual void observe(const TrialReport& report) = 0;
-  /// Called when a trial has followed a decision to clone it at a report up to `at`: it is a clone now, or it continues
-  /// unchanged because its donor has no checkpoint.
+  /// Called when a trial has followed a decision to clone it, made at a report up to `at`. The trial is a clone now, or
+  /// it continues unchanged because its donor has no checkpoint.
   virtual void observe_cloning(std::uint64_t /*trial*/, const ReportPosition& /*at*/) {}
   /// Called once when a trial is done: it has finished, was stopped, or failed and will not be run again.
   virtual void forget(std::uint64_t /*trial*/) {}

@@ -59,8 +59,8 @@ struct LiveStatus {
   std::vector<Event> events;  ///< oldest first
 
   bool is_over() const { return rundir::is_over(state); }
-  /// Returns the ended attempt that announces the next attempt; nullptr if no attempt is announced, or if it can no
-  /// longer be expected.
+  /// Returns the ended attempt that announces the next attempt. Returns nullptr if no attempt is announced, or if the
+  /// announced one can no longer be expected.
   const rundir::AttemptRecord* restarting() const;
 };
 
