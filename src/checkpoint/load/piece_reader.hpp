@@ -20,9 +20,9 @@ class ReadPlan;
 /// tensor data.
 class PieceReader {
  public:
-  /// Reads the manifest, all indices and all values of the checkpoint. If `only_rank` is set, each per_rank tensor is the
-  /// one that this rank wrote; otherwise it has an additional first axis over the ranks. Throws Error if the checkpoint is
-  /// damaged, and UsageError if rank `only_rank` did not write it.
+  /// Reads the manifest, all indices and all values of the checkpoint. If `only_rank` is set, tensors() has the
+  /// per_rank tensors of this rank. Otherwise, each per_rank tensor has an additional first axis over the ranks. Throws
+  /// Error if the checkpoint is damaged, and UsageError if rank `only_rank` did not write it.
   explicit PieceReader(const std::string& checkpoint_dir, std::optional<int> only_rank = {});
 
   struct StoredSlab {

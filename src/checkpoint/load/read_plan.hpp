@@ -48,8 +48,8 @@ class ReadPlan {
   /// the value.
   void want_value(const std::string& name, std::string& to);
 
-  /// Argument of add(), for the part of a shard file that one rank wrote: the index entries of some or all tensors and
-  /// values of the part, and all blocks of the part.
+  /// Input of add() for one part (the bytes that one rank wrote into a shard file): the index entries of some or all of
+  /// its tensors and values, and all its blocks.
   struct Entries {
     std::size_t shard = 0;
     int rank = 0;

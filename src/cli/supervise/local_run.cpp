@@ -83,7 +83,7 @@ class LocalRun {
     }
   }
 
-  /// Logs what to do after a failure that is not followed by a restart because a stop was requested.
+  /// Logs how to continue the run after a failure. Called instead of a restart if a stop was requested.
   ExitCode not_restarted(const launch::GroupEnd& end) const {
     log::error(fmt::format("{}; not restarted, since a stop was requested. To continue, run the same command {}{}", how_,
                            config::again(run_.spec().run), next_start()));

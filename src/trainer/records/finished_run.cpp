@@ -109,8 +109,8 @@ std::string free_name(const config::RunSpec& spec) {
   }
 }
 
-/// Returns words with the options that continue the finished run, or that start a new run from the last checkpoint of the
-/// finished run. Returns "" if neither is possible.
+/// Returns advice with the options that continue the finished run, or that start a new run from its last checkpoint.
+/// Returns "" if neither is possible.
 std::string advice_to_continue(const rundir::RunRecord& record, const config::RunSpec& spec) {
   for (const auto& [key, value] : record.loop)
     if (is_length(last_part(key)) && !config::is_record_of_python(key))

@@ -68,7 +68,8 @@ std::string_view library_of(std::string_view path) {
   return {};
 }
 
-/// Returns the content of the file; "" or a part of it if the file cannot be read, such as the maps of a process that ends.
+/// Returns the content of the file. If the file cannot be read, such as the maps of a process that ends, returns what
+/// was read so far, or "".
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

@@ -38,8 +38,8 @@ class MemoryCopies {
   std::optional<checkpoint::CopyNote> begin(const State& state);
   /// Loads the copy into `state`; requires that begin() has returned its note. Not collective.
   void load(const State& state) { copies_->load(state); }
-  /// Begins the attempt: from the copy that begin() has returned if `from_copy` is true, otherwise from another state. Not
-  /// collective.
+  /// Records how the attempt begins: from the copy that begin() has found if `from_copy` is true, otherwise from
+  /// another state. Not collective.
   void begin_training(bool from_copy);
 
   /// Ends the copies, because report() was given a directory, and copies do not contain such directories. Collective.

@@ -159,8 +159,8 @@ class JournalRepair {
     return newest;
   }
 
-  /// Returns the name of the file that should contain the records of the trial's newest attempt, with the line of the
-  /// damage if it is known.
+  /// Returns, for an error message, the journal file that should contain the records of the trial's newest attempt,
+  /// with the line of the damage if it is known.
   std::string place_of(std::uint64_t trial) const {
     const auto claim = claim_file(sweep_, trial, newest_claim(trial));
     const auto writer = io::exists(claim) ? parse_integer(io::read_file(claim)) : std::nullopt;

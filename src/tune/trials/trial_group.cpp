@@ -137,7 +137,7 @@ void TrialGroup::end_trial(const Claim& claim) {
             trial.params.empty() ? sweep_.params_of(claim.trial) : trial.params);
 }
 
-/// Records that a trial becomes a clone, if the scheduler has decided so since it paused the trial.
+/// Records that a paused trial becomes a clone, if the scheduler has decided this since the pause.
 void TrialGroup::decide_on_paused(std::uint64_t trial) {
   const auto& known = history_.trial(trial);
   if (known.cloning || known.reports.empty()) return;

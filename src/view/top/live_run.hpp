@@ -35,8 +35,8 @@ struct Usage {
   std::optional<double> gpu, gpu_memory;        ///< mean utilization, 0 to 1; bytes
 };
 
-/// The progress of a running attempt in a window of wall-clock time. The window is the last minute, or the time since
-/// the first step could begin if the attempt has not been read for a minute.
+/// The progress of a running attempt in a window of wall-clock time. The window is the last minute. If the attempt has
+/// been read for less than a minute, the window begins when the first step could begin.
 struct RecentProgress {
   double seconds = 0, steps = 0, iterations = 0;
 };
