@@ -34,8 +34,8 @@ class PieceReader {
     std::string name;
     DType dtype = DType::f32;
     std::string placement;  ///< how ranks held the tensor: "replicated", "sharded" or "per_rank"
-    Shape shape;  ///< shape of the complete tensor; the first axis of a per_rank tensor is the rank that wrote it, except
-                  ///< in a reader with `only_rank`
+    /// Shape of the complete tensor. Without `only_rank`, a per_rank tensor has an additional first axis: the rank.
+    Shape shape;
     std::vector<StoredSlab> slabs;  ///< slabs that the tensor is stored as; together they tile it
   };
   using Value = std::variant<std::int64_t, double, bool, std::string>;

@@ -39,7 +39,6 @@ void store(std::int64_t& number, std::int64_t value) { std::atomic_ref(number).s
 
 }  // namespace
 
-/// The header at the beginning of the file.
 struct CopyFile::Header {
   std::int64_t ranks;
   Digits identity;

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view version = "1";
 constexpr std::int64_t max_attempts = 3;             // attempts in a row that may begin from the same copy
-constexpr std::uint64_t min_text_room = 4096;        // size of a memory page in bytes
+constexpr std::uint64_t min_text_room = 4096;        // minimum reserve in bytes for growth of the note and the values
 constexpr std::size_t block = std::size_t{1} << 18;  // bytes that are copied and then digested while they are in the cache
 
 int slot_of(std::int64_t number) { return static_cast<int>(number % 2); }

@@ -41,7 +41,7 @@ class SupervisedRun {
   bool is_permanent() const;
   /// Returns rundir::repeated_mistake() of the last two attempts, if the ranks have not reported it themselves; or "".
   std::string repeated_mistake() const;
-  /// Returns batch::Situation::again_with: the option with which another job continues the run, or "".
+  /// Returns the option with which another job continues the run, or "" (batch::Situation::again_with).
   std::string again_with() const;
   /// Returns the number of ranks with which every attempt of a run with scaling.on_resize = same_bits must be started,
   /// on any number of CPUs. It is the value of scaling.num_workers, or else the number of workers of the earlier

@@ -69,7 +69,7 @@ class Slice : public tune::TrialRunner {
 
   // These functions are called by the followers:
 
-  /// Trains the leader's trials until the leader calls end().
+  /// Trains the trials that the leader sends, until the leader calls end().
   void follow() {
     for (auto message = receive(); message != no_more_trials; message = receive()) {
       if (message == no_trial_yet) continue;

@@ -18,9 +18,9 @@ namespace trainrt::tune {
 /// - If the donor has no checkpoint, Clone::checkpoint of the result is empty.
 Clone make_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial);
 
-/// Returns the checkpoint from which a clone starts, a path in the sweep's directory. This is `clone_of` or, if it does
-/// not exist, the newest checkpoint in the same folder: if the mirror lacks `clone_of`, restore_clones_from_mirror()
-/// copies another checkpoint of the donor to this folder.
+/// Returns the checkpoint from which a clone starts, a path in the sweep's directory: `clone_of` if it exists.
+/// Otherwise, returns the newest checkpoint in the same folder, which restore_clones_from_mirror() has copied because
+/// the mirror lacks `clone_of`.
 std::string start_of_clone(const Sweep& sweep, const std::string& clone_of);
 
 /// Removes the link to the checkpoint from which generation `generation` of a trial started (each cloning begins a new

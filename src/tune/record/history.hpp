@@ -48,8 +48,7 @@ struct Trial {
   std::uint64_t donor = 0;               ///< trial whose checkpoint `clone_of` is
   int donor_generation = 1;              ///< generation of the donor at that checkpoint
   std::optional<Decision> cloning = {};  ///< decision by which the trial becomes a clone before it continues
-  std::int64_t kept_at = 0;  ///< last iteration of this generation at which the trial continued unchanged, because its
-                             ///< donor had no checkpoint
+  std::int64_t kept_at = 0;  ///< last iteration of this generation at which a donor had no checkpoint to clone; 0: never
   int halts = 0;             ///< number of times that the scheduler paused the trial
   std::optional<int> final_up_to = {};               ///< TrialEnd::final_up_to of the newest attempt
   std::optional<MissingMetric> missing_metric = {};  ///< TrialEnd::missing_metric of the attempt that ended last
