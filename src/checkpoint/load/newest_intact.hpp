@@ -48,8 +48,8 @@ std::vector<std::string> find_damage(const std::string& run_dir, std::int64_t nu
 /// for a load. `numbers` must be ascending.
 std::vector<CheckpointCandidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers);
 
-/// Shortens a list of error lines for a message: returns the first 8 lines and, if there are more, a line with the number
-/// of the others.
+/// Shortens a list of error lines for a message: returns the first 8 lines. If there are more, a last line has their
+/// number.
 std::vector<std::string> abbreviated(std::vector<std::string> findings);
 
 /// Returns all checkpoints that rank 0 finds in the run directory, newest first, as candidates for a load. Collective.

@@ -19,9 +19,9 @@ struct CopyNote {
   std::map<std::string, double> metrics;  ///< Meta::metrics
 };
 
-/// Copies of a State in memory, from which the ranks of one node continue after a rank has died. The process that starts
-/// the ranks keeps the copies (CopyFile). Each rank copies the tensors that only this rank holds, and its share of the
-/// replicated tensors.
+/// Copies of a State in memory, from which the ranks of one node continue after a rank has died. The process that
+/// starts the ranks owns the memory (CopyFile). Each rank copies the tensors that only this rank holds, and its share
+/// of the replicated tensors.
 ///
 /// The last two copies are kept. Copies are numbered, and each rank stores the number and a digest with its part of a
 /// copy when the part is complete. A copy can be loaded if the parts of all ranks have the same number and match their

@@ -17,8 +17,9 @@ namespace trainrt::checkpoint {
 /// `layout` must be complete (Layout::complete).
 std::string combined_view(const Layout& layout, const std::vector<std::string>& value_names);
 
-/// Writes the file state.h5 of a checkpoint: the combined view `view`, followed by its digest. Writes the file under the
-/// path `aside` first, on the same file system, and then renames it atomically. Keeps a state.h5 that exists already.
+/// Writes the file state.h5 of a checkpoint: the combined view `view`, followed by its digest. The file is first
+/// written under the path `aside`, on the same file system, and then renamed atomically. A state.h5 that exists already
+/// is not replaced.
 void write_view(const std::string& checkpoint_dir, const std::string& aside, const std::string& view);
 
 /// Returns a path in the private directory for the parameter `aside` of write_view().

@@ -143,8 +143,8 @@ void refuse_names_of_state(const SharedFiles& files, const State& state) {
 
 bool has(const Shared& shared, int rank) { return std::ranges::binary_search(shared.ranks, rank); }
 
-/// Serializes the digests of this rank's files that must be compared with the files of other ranks. The order is that of
-/// the names.
+/// Serializes the digests of those of this rank's files that other ranks also have, sorted by name, so that the ranks
+/// can compare them.
 std::string packed_digests(const SharedFiles& files, const std::string& directory, int rank) {
   Packer packer;
   for (const auto& [name, shared] : files)

@@ -154,8 +154,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     done_bytes_ += text.size();
   }
 
-  /// Writes `text` at offset `at` of the shard file, from an aligned buffer. The text is then written by direct I/O, like
-  /// the other bytes of the file, so that only one file descriptor needs an fsync.
+  /// Writes `text` at offset `at` of the shard file, from an aligned buffer. All bytes of the file are thus written by
+  /// direct I/O, through one file descriptor, so that only this descriptor needs an fsync.
   void write_text(const std::string& text, std::uint64_t at) {
     const auto block = writer_.pool_.take(text.size());
     for (std::size_t done = 0; done < text.size();) {

@@ -66,7 +66,8 @@ view::Canvas canvas_of(std::optional<TerminalSize> terminal) {
   return canvas;
 }
 
-/// Throws UsageError if `folder` is no run directory, but contains some; the message names the one that changed last.
+/// Throws UsageError if `folder` is not a run directory, but contains run directories. The message names the run that
+/// changed last.
 void refuse_folder_of_runs(const std::string& folder) {
   if (std::filesystem::exists(folder + "/run.json")) return;
   const auto runs = view::run_dirs_in(folder);

@@ -112,8 +112,8 @@ class LocalRun {
 
   bool reads_input() const { return !run_.config().train.program.empty() && input_.kind() != InputKind::none; }
 
-  /// Returns whether a standby would shorten a restart. If a program reads standard input, no standby is started, since
-  /// ProgramInput::open() takes the input away from the running program.
+  /// Returns whether a standby would shorten a restart. Always false for a program that reads standard input: a standby
+  /// would take this input away from the running program (ProgramInput::open()).
   bool needs_standby() const { return !reads_input() && stop_signal_ == 0 && copies_.is_in_use(); }
 
   /// Starts the ranks, and forwards stop signals to them until they have ended.

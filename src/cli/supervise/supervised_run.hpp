@@ -17,8 +17,8 @@ class SupervisedRun {
   explicit SupervisedRun(config::RunSpec config);
 
   const config::RunSpec& config() const { return config_; }
-  /// Returns the specification of the supervised run, which is that of the config. If the program has opened another
-  /// run, the directory, the name and the limits are those of that run.
+  /// Returns the specification of the supervised run: the config. If the program has opened another run, the directory,
+  /// the name and the limits in it are replaced by those of the opened run.
   const config::RunSpec& spec() const { return spec_; }
 
   /// Must be called before ranks are started. Passes the number of `failures` so far to them in TRAINRT_FAILURES.

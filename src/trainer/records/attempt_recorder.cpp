@@ -139,8 +139,8 @@ void AttemptRecorder::fail(const comm::AgreedError& error, std::int64_t step) tr
   log::error(std::string("the failure could not be recorded: ") + with_advice(second));
 }
 
-/// Returns the last checkpoint that this attempt committed, or else the checkpoint that this attempt restored. Returns
-/// nothing if there is no such checkpoint.
+/// Returns the last checkpoint that this attempt committed, or else the checkpoint that this attempt restored; nullopt
+/// if there is no such checkpoint.
 std::optional<rundir::RunRecord::Completion> AttemptRecorder::newest_saved() const {
   const auto now = meter_.read();
   if (now.saved_checkpoint < 0) return std::nullopt;

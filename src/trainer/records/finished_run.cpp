@@ -52,7 +52,7 @@ struct BoundRule {
   double bound = 0;
 };
 
-/// Returns the rule in the value of a [stop] key. Returns nothing if `text` is not a bound.
+/// Returns the rule in `text`, the value of a [stop] key. Returns nullopt if `text` is not a bound such as ">= 0.9".
 std::optional<BoundRule> parse_bound(std::string_view text) {
   const bool has_sign = text.starts_with(">=") || text.starts_with("<=");
   const auto bound = parse_real(trim(has_sign ? text.substr(2) : text));

@@ -117,8 +117,7 @@ ReportedCheckpoint Saving::gather(const DirectoryCheckpoint* mine) try {
   throw AgreedError(error.what(), error.code());
 }
 
-/// Returns the State that was passed to report(), with the runtime's values added. Returns nothing if report() got no
-/// State.
+/// Returns the State that was passed to report(), with the runtime's values added; nullopt if report() got no State.
 std::optional<State> Saving::with_runtime_values(const DirectoryCheckpoint& given) const {
   if (given.state == nullptr) return std::nullopt;
   if (kind_ != StateKind::directories)

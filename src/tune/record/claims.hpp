@@ -30,7 +30,7 @@ class Claims {
 
   /// Claims the next trial. An interrupted trial is preferred, then a new trial, then a trial of a process that died.
   /// If the scheduler pauses trials to let other trials run, new trials come first, then the trials with the fewest
-  /// reports. Returns nothing if no trial can be run now.
+  /// reports. Returns nullopt if no trial can be run now.
   std::optional<Claim> next(const History& history, const Scheduler& scheduler);
 
   /// Returns whether a live process runs the trial. Claims nothing.

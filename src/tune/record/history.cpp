@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 4> verdict_names{"go on", "stop", "pause"
 
 Json number_or_null(const std::optional<double>& value) { return value ? json_of_number(*value) : Json(nullptr); }
 
-/// Returns the number under `key`; nothing if it is missing, null or NaN.
+/// Returns the number under `key`; nullopt if it is missing, null or NaN.
 std::optional<double> number_in(const Json& json, const char* key) {
   return json.contains(key) && !json.at(key).is_null() ? number_of_json(json.at(key)) : std::nullopt;
 }

@@ -31,7 +31,7 @@ struct RunName {
   int generation = 1;
 };
 
-/// Parses the name of a trial's run, "trial_00003" or "trial_00003-2". Returns nothing for other names.
+/// Parses the name of a trial's run, "trial_00003" or "trial_00003-2". Returns nullopt for other names.
 std::optional<RunName> run_in(const std::string& name) {
   const std::string prefix = "trial_";
   if (!name.starts_with(prefix)) return std::nullopt;
