@@ -19,7 +19,7 @@ struct Claim {
 /// Returns whether an attempt of the run in `run_dir` is alive.
 bool run_is_alive(const std::string& run_dir);
 
-/// Returns the path of the file whose creator may run this attempt of the trial (Claim).
+/// Returns the path of the claim file: only the process that creates it may run this attempt of the trial.
 std::string claim_file(const Sweep& sweep, std::uint64_t trial, int attempt);
 
 /// Selects the trial that a process runs next, and claims it. Not thread-safe, but several threads of a process may

@@ -45,7 +45,7 @@ struct Trial {
   int params_attempt = 0;                         ///< attempt that asked the searcher program for `params`
   int generation = 1;                             ///< 1 + the number of times that the trial became a clone
   std::string clone_of = {};             ///< checkpoint in the sweep's directory from which this generation started
-  std::uint64_t donor = 0;               ///< trial whose checkpoint `clone_of` is
+  std::uint64_t donor = 0;               ///< trial that saved the checkpoint `clone_of`
   int donor_generation = 1;              ///< generation of the donor at that checkpoint
   std::optional<Decision> cloning = {};  ///< decision by which the trial becomes a clone before it continues
   std::int64_t kept_at = 0;  ///< last iteration of this generation at which a donor had no checkpoint to clone; 0: never

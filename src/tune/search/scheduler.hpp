@@ -64,7 +64,7 @@ class Scheduler {
   /// Returns the decision about a paused trial after the reports observed so far: it continues (go_on), stays paused,
   /// stops, or becomes a clone before it continues.
   virtual Verdict verdict_on_paused(std::uint64_t /*trial*/) const { return {}; }
-  /// Returns the value of the key max_t: every trial stops after this number of reports. Returns nothing if the
+  /// Returns the value of the key max_t: every trial stops after this number of reports. Returns nullopt if the
   /// scheduler has no such key.
   virtual std::optional<std::int64_t> max_reports() const { return std::nullopt; }
   /// Returns whether the scheduler pauses a trial at a report while another trial waits for resources.

@@ -11,8 +11,8 @@
 
 namespace trainrt::tune {
 
-/// Returns the first trial that has no varied value in common with trial 0. A key is varied if it has different values
-/// in the first trials. Returns nothing if every trial shares such a value with trial 0.
+/// Returns the first trial that has no varied value in common with trial 0; nullopt if every trial shares such a value
+/// with trial 0. A value is varied if its key has different values in the first trials.
 std::optional<std::uint64_t> trial_unlike_first(const Sweep& sweep);
 
 /// Detects a config error that all trials share. Such an error ends the sweep. There are two cases:

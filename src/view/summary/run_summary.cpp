@@ -39,8 +39,8 @@ void end_if_killed(RunSummary& run) {
   last.why = rundir::why_without_end(last.owner, {});
 }
 
-/// The newest report may be newer than the last heartbeat. Raises the iteration of the newest attempt to that of the
-/// last report, and the step, too, if the report has the metric "_step".
+/// The last report may be newer than the last heartbeat of the newest attempt. Raises the iteration of this attempt to
+/// the iteration of the last report, and its step to the metric "_step", if the report has one.
 void take_last_report(RunSummary& run) {
   if (run.reports.empty() || run.attempts.empty() || run.attempts.back().start.empty()) return;
   auto& newest = run.attempts.back();
