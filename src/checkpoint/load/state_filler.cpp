@@ -25,8 +25,8 @@ void append(Lines& lines, Lines more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// Returns whether parts of a summed tensor must be added: the tensor is a sum over the ranks, and the checkpoint was
-/// written by a different number of ranks.
+/// Returns whether the ranks must add up the parts of a summed tensor (TensorEntry::summed), because a different number
+/// of ranks wrote the checkpoint.
 bool is_regrouped(const TensorEntry& entry, const Manifest& manifest, const Communicator& communicator) {
   return entry.summed && manifest.meta.ranks != communicator.size();
 }

@@ -37,7 +37,7 @@ void check_same_bits(const config::RunSpec& spec, const RankResources& resources
 /// ranks per node. Logs a warning instead of throwing if same_bits is only the default.
 void require_fit(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts);
 
-/// The facts on which the bits of earlier results depend.
+/// The facts on which the bits of a run's earlier results depend, such as kinds of CPUs and versions of libraries.
 struct EarlierBits {
   std::string from;  ///< what the facts belong to: "checkpoint_000005", or "attempt 3"
   int ranks = 0;

@@ -88,7 +88,8 @@ class StopReasons {
   /// Returns whether the metrics of a report meet a rule of [stop], and requests the end of the run if they do. Must be
   /// called once per report.
   bool meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics);
-  /// Passes the measurements of a window of training steps to the SlowNodeWatch.
+  /// Passes the slow rank in a window of training steps, if there is one, to the SlowNodeWatch, which may then request
+  /// a stop.
   void take_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds) {
     slow_nodes_.add_window(slow, steps, seconds);
   }

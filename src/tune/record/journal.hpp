@@ -8,9 +8,9 @@
 
 namespace trainrt::tune {
 
-// The journal of a sweep is a folder of files. Each file is written by one writer, which only appends to it. A record
-// is one line: a checksum, a blank and a JSON object. The records of one file are ordered; the records of different
-// files are not. A line that a killed writer left incomplete is skipped.
+// The journal of a sweep is a folder of files. Each process of the sweep has its own file, and only appends to it. A
+// record is one line: a checksum, a blank and a JSON object. The records of one file are ordered; the records of
+// different files are not. A line that a killed process left incomplete is skipped.
 
 /// Number of bytes that were read of each journal file, by the number of the file.
 using Positions = std::map<int, std::uint64_t>;

@@ -49,7 +49,8 @@ struct Verdict {
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  /// Returns whether decisions use the report with this number. Other reports are not recorded.
+  /// Returns whether the scheduler needs report number `iteration` of a trial for its decisions. Other reports are not
+  /// recorded.
   virtual bool wants(std::uint64_t trial, std::int64_t iteration) const = 0;
   /// Adds a report of any trial. Precondition: wants() is true for the report.
   virtual void observe(const TrialReport& report) = 0;
