@@ -9,8 +9,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Exception thrown if saving a checkpoint, or the background work after its commit, makes no progress because the storage
-/// does not respond.
+/// Exception thrown if the storage does not respond for too long while trainrt saves a checkpoint, or while it writes
+/// state.h5 or deletes old checkpoints afterwards.
 class SaveStalled : public Error {
  public:
   SaveStalled(const std::string& message, double waited_s) : Error(message), waited_s_(waited_s) {}

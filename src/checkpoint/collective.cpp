@@ -12,7 +12,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// The result of the function that a rank ran: the string that it returned, or the message and exit code of its exception.
+/// The result of calling `work` on one rank: the returned string, or the message and exit code of the exception.
 struct WorkOutcome {
   bool failed = false;
   bool cannot_read = false;  // true if the exception was a CannotRead
@@ -68,7 +68,8 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
     auto outcome = WorkOutcome::unpacked(bytes);
     if (outcome.failed) {
-      // A run is restarted after ExitCode::failed. This code is therefore used if at least one rank failed with it.
+      // trainrt restarts a run that ended with ExitCode::failed. If any rank failed with this code, all ranks therefore
+      // use it.
       const bool is_first = gathered.failures.empty();
       if (is_first || outcome.code == ExitCode::failed) gathered.code = outcome.code;
       gathered.failures.push_back(outcome.text);

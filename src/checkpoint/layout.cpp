@@ -55,7 +55,7 @@ void check_tiling(const TensorLayout& tensor) {
                      std::to_string(wanted) + " elements of its shape " + to_string(tensor.global_shape));
 }
 
-/// Removes repeated slabs (same offset and shape). The lowest rank that holds a slab stays its writer.
+/// Removes repeated slabs (same offset and shape). Of several ranks that hold the same slab, the lowest one writes it.
 std::vector<Slab> distinct(std::vector<Slab> slabs) {
   std::ranges::sort(slabs, {}, [](const Slab& slab) { return std::tie(slab.offset, slab.shape, slab.writer); });
   const auto same = [](const Slab& a, const Slab& b) { return a.offset == b.offset && a.shape == b.shape; };
@@ -70,8 +70,8 @@ void keep_one_empty(std::vector<Slab>& slabs) {
   slabs.erase(std::remove_if(slabs.begin() + (all ? 1 : 0), slabs.end(), is_empty), slabs.end());
 }
 
-/// Returns the load, in bytes, up to which all ranks with a lower load can be filled with `bytes` additional bytes in
-/// total. `load` has the bytes that each rank already writes.
+/// Distributes `bytes` additional bytes to the ranks with the lowest loads, so that these ranks then have equal loads,
+/// and returns this new load in bytes. `load` has the bytes that each rank already writes.
 std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) {
   std::sort(load.begin(), load.end());
   std::uint64_t below = 0;  // sum of the loads of the writers below the level
@@ -83,8 +83,8 @@ std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) 
   return 0;
 }
 
-/// Divides the rows of large replicated tensors between the writing ranks, in rank order, and fills each rank up to a load
-/// of `level` bytes. Rows that would form a slab smaller than min_slab_bytes are assigned to a neighbouring rank.
+/// Assigns the rows of large replicated tensors to writing ranks. Each rank, in rank order, gets rows until it writes
+/// about `level` bytes. Rows that would form a slab smaller than min_slab_bytes are assigned to a neighbouring rank.
 class RowDealer {
  public:
   RowDealer(std::vector<std::uint64_t>& load, std::uint64_t level) : load_(load), level_(level) {}

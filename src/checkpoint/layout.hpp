@@ -82,10 +82,9 @@ Layout plan_layout(const State& state, const std::vector<std::vector<std::vector
 /// need not be in memory at once.
 class LayoutPlanner {
  public:
-  /// `own_file`: number of this rank's shard file, or -1 for a complete layout. If it is not negative, the layout keeps the
-  /// slabs of all files only for the first tensors, with up to `max_slabs` slabs in total. For later sharded and per_rank
-  /// tensors it keeps only the slabs that are stored in shard file `own_file`. This bounds the memory for any number of
-  /// ranks.
+  /// `own_file`: number of this rank's shard file, or -1 for a complete layout. If it is not negative, the layout lists
+  /// all slabs of each tensor only until it has `max_slabs` slabs. After that, it lists only the slabs of sharded and
+  /// per_rank tensors that are stored in shard file `own_file`. This limits the memory for any number of ranks.
   LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file = -1, std::size_t max_slabs = 0);
   /// Adds the next sharded tensor, in name order. `held` has the slabs of that tensor on all ranks. Throws UsageError as
   /// plan_layout() does.
@@ -99,7 +98,7 @@ class LayoutPlanner {
 
   Layout layout_;
   int own_file_;
-  std::size_t slabs_left_;            // number of slabs that are still kept, whichever shard file they are stored in
+  std::size_t slabs_left_;            // number of slabs that may still be listed, in whichever shard file
   std::vector<std::uint64_t> load_;   // bytes that each rank writes so far
   std::vector<std::size_t> sharded_;  // indices of the sharded tensors in layout_.tensors
   std::size_t next_ = 0;

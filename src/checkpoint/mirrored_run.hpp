@@ -10,8 +10,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Keeps all files of a committed checkpoint open, so that the checkpoint can be copied even if its directory is deleted in
-/// the meantime.
+/// Holds all files of a committed checkpoint open, so that the checkpoint can still be copied after its directory was
+/// deleted.
 class HeldCheckpoint {
  public:
   /// Opens all files of checkpoint `number` of the run directory. Throws Error if the checkpoint does not exist or cannot
@@ -83,7 +83,8 @@ class MirroredRun {
   std::vector<io::UnfinishedUpload> unfinished_uploads() const;
   void abort_upload(const io::UnfinishedUpload& upload) { storage_->abort_upload(upload); }
 
-  /// Makes running and later storage calls fail soon. Thread-safe.
+  /// Makes running and later calls of the storage fail soon, so that a thread which waits for the storage can end.
+  /// Thread-safe.
   void interrupt() { storage_->interrupt(); }
 
  private:

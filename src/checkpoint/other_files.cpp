@@ -143,7 +143,7 @@ std::string view_damage(const std::string& checkpoint_dir, const std::function<v
                         const FailedRead& failed) try {
   const auto path = checkpoint_dir + "/" + view_name;
   const bool whole = io::retried_in(run_of(checkpoint_dir), [&] { return ends_with_its_digest(path, read); });
-  return whole ? "" : "'" + path + "' is damaged: it does not end with its digest";
+  return whole ? "" : "'" + path + "' is damaged: the digest at its end is missing or wrong";
 } catch (const std::exception& error) {
   rethrow_if_no_damage(error);
   if (failed) failed(error);

@@ -17,8 +17,8 @@ namespace trainrt::checkpoint {
 /// by block.
 FileRecord digest_file(const std::string& path, const std::function<void(std::span<const std::byte>)>& take = {});
 
-/// Returns the path inside a checkpoint directory of a file that the State declares: "files/NAME", or
-/// "files/rank-00003/NAME" if each rank has its own file.
+/// Returns the path of a State's file inside a checkpoint directory: "files/NAME", or "files/rank-00003/NAME" if each
+/// rank has its own file.
 std::string file_name(const FileEntry& entry, int rank);
 
 /// Callback that gets the exception of a failed read, for example to find out whether the error is temporary. The functions
@@ -31,8 +31,8 @@ using FailedRead = std::function<void(const std::exception& error)>;
 std::string file_damage(const std::string& checkpoint_dir, const FileRecord& file,
                         const std::function<void(std::uint64_t bytes)>& read = {}, const FailedRead& failed = {});
 
-/// Returns the manifest's record of the file that `rank` restores for a file entry of the State; nullptr if the checkpoint
-/// has no such file.
+/// Returns the manifest's record of the file that `rank` restores for `entry`, a file of the State; nullptr if the
+/// checkpoint has no such file.
 const FileRecord* find_file(const Manifest& manifest, const FileEntry& entry, int rank);
 
 /// Returns one line for each file that the State requires and the checkpoint lacks; empty if the checkpoint has all. Pure

@@ -27,8 +27,8 @@ struct BlockRecord {
   std::string digest;  ///< XXH3-128 of the block, as 32 hexadecimal digits
 };
 
-/// Lists everything that one rank wrote into a shard file. Together, the blocks of all ranks that wrote into a shard file
-/// cover every byte of its HDF5 part exactly once, including padding.
+/// Lists everything that one rank wrote into a shard file: an HDF5 file, followed by one index per rank. The blocks of all
+/// these ranks together cover every byte of the HDF5 file exactly once, including padding.
 struct Index {
   int rank = 0;
   std::vector<IndexEntry> tensors;
@@ -36,8 +36,8 @@ struct Index {
   std::vector<BlockRecord> blocks;
 };
 
-/// Returns `entries` as a JSON list, for index_text(). The text of the tensors depends only on names and shapes, so that it
-/// can be reused for every save until those change.
+/// Returns `entries` as a JSON list, for index_text(). The list of the tensors depends only on their names and shapes,
+/// so one list can be used for all saves until these change.
 std::string entries_text(const std::vector<IndexEntry>& entries);
 
 /// Returns the index of a rank as JSON, padded with blanks to `padded_bytes` bytes. `tensors_text` and `values_text` are

@@ -37,7 +37,7 @@ class JsonCursor {
 
   /// Throws Error with the message "'PATH': ENTRY `why` (byte N of its text)".
   [[noreturn]] void fail(const std::string& why) const;
-  /// Sets the current entry, which error messages name: entry `number` of the JSON list `list`, "entry 3 of 'tensors'". If
+  /// Sets the entry that error messages name: "entry 3 of 'tensors'" if `list` is "tensors" and `number` is 3. If
   /// `list` is empty, error messages name "the index".
   void at_entry(std::string_view list, std::size_t number) {
     list_ = list;

@@ -49,7 +49,7 @@ std::int64_t number_after(std::int64_t highest, const std::string& run_dir) {
   constexpr std::int64_t max_number = 1'000'000'000'000'000;
   if (highest < max_number) return highest + 1;
   throw UsageError("'" + run_dir + "/" + directory_name(highest) +
-                   "' has too large a number: no number is left for the next " + "checkpoint. Rename this directory");
+                   "' has a number that is too high: the next checkpoint needs a higher one. Rename this directory");
 }
 
 std::vector<Meta> list(const std::string& run_dir) {

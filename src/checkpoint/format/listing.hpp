@@ -24,8 +24,8 @@ std::optional<Meta> newest(const std::string& run_dir);
 std::int64_t highest_number(const std::string& run_dir);
 
 /// Returns the number of a run's next checkpoint, `highest` + 1, where `highest` is the highest number so far. Throws
-/// UsageError if `highest` is 10^15 or more: no run saves that many checkpoints, so the user must rename the directory with
-/// that number in `run_dir`.
+/// UsageError if `highest` is 10^15 or more. No run saves that many checkpoints, so the message advises to rename the
+/// directory with this number in `run_dir`.
 std::int64_t number_after(std::int64_t highest, const std::string& run_dir);
 
 }  // namespace trainrt::checkpoint

@@ -24,8 +24,8 @@ struct Meta {
   bool has_directory = false;  ///< the folder files/ contains files from directories that were passed to report()
   std::string validation;      ///< JSON object with the parameters of a requested validation; "": no validation requested
   bool awaits_validation = false;  ///< the requested validation is not done; set by with_validation(), not stored
-  /// Number of seconds that the current iteration, which began after the last report(), had taken when the checkpoint was
-  /// saved. The time between attempts of the run does not count.
+  /// Duration of the current iteration, from the last report() to the save of the checkpoint, in seconds. The time
+  /// between attempts of the run does not count.
   double iteration_s = 0;
 };
 

@@ -3,9 +3,9 @@
 
 namespace trainrt::checkpoint {
 
-/// Returns the text "the run has checkpoint_000000 to checkpoint_000009 (newest)" for an error about `path`, which does not
-/// exist, if its last component begins with "checkpoint_" and its parent is a run directory. If only the zeros of the
-/// number are missing, the text names the directory. Returns "" for other paths.
+/// Returns a text for an error about the missing checkpoint `path`: "the run has checkpoint_000000 to checkpoint_000009
+/// (newest)". If only the zeros of the number are missing, the text names the directory. Returns "" unless the last
+/// component of `path` begins with "checkpoint_" and its parent is a run directory.
 std::string existing_checkpoints(const std::string& path);
 
 }  // namespace trainrt::checkpoint

@@ -52,7 +52,7 @@ std::string run_of(const std::string& checkpoint_dir);
 std::string shard_name(int file);
 
 /// Returns the HDF5 path of a tensor or value in the combined view (state.h5): "/model/w". Values, and tensors that are
-/// stored as one piece, have the same path in their shard file.
+/// stored as a single slab, have the same path in their shard file.
 inline std::string object_path(const std::string& entry) { return "/" + entry; }
 /// Returns the HDF5 path in a shard file of slab `number` of a tensor that is stored as several slabs (rectangular parts):
 /// "/trainrt/slabs/model/w/3".

@@ -14,8 +14,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns for each rank the name of the reader that damage is attributed to: the rank's host, or "rank N" if all ranks are
-/// on one host. Collective.
+/// Returns the names with which messages name the ranks that find damage: the host of each rank, or "rank N" if all
+/// ranks are on one host. Collective.
 std::vector<std::string> readers_of_ranks(Communicator& communicator) {
   auto readers = communicator.all_gather(host_name());
   if (std::set<std::string>(readers.begin(), readers.end()).size() > 1) return readers;
@@ -29,8 +29,9 @@ struct RereadResult {
   bool is_transient = false;      ///< true if an error was a temporary storage error
 };
 
-/// Reads and verifies a checkpoint that was found damaged. Rank r verifies the share of rank r + `shift`, and rank `shift`
-/// reads the manifest, so that a faulty host does not verify the same bytes again. Collective.
+/// Reads and verifies a checkpoint that was found damaged. With a `shift` that is not 0, rank `shift` reads the
+/// manifest, and rank r verifies the bytes that rank r + `shift` verifies in a normal load. A host with faulty memory
+/// then does not verify the same bytes twice. Collective.
 RereadResult read_again(const CheckpointCandidate& candidate, int shift, const std::vector<std::string>& readers,
                         Communicator& communicator) {
   const auto gathered = try_on_every_rank(
@@ -50,7 +51,8 @@ RereadResult read_again(const CheckpointCandidate& candidate, int shift, const s
   const auto found = communicator.all_gather(filler.has_found() ? "1" : "");
   for (std::size_t rank = 0; rank < found.size(); ++rank)
     if (!found[rank].empty()) reading.finders.insert(readers[rank]);
-  // If no rank found damage in its share, the shares contradict each other, and all readers count as finders.
+  // There is damage, but no rank found it in the bytes that it verified: bytes of several ranks contradict each other.
+  // All readers then count as finders.
   if (reading.finders.empty()) reading.finders.insert(readers.begin(), readers.end());
   return reading;
 }

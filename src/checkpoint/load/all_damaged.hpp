@@ -9,13 +9,12 @@
 namespace trainrt::checkpoint {
 
 /// Confirms that all `candidates`, checkpoints that a load found damaged, are really damaged, by reading each of them
-/// twice more. In the second reading each rank reads the share of another rank. Throws CannotRead, because a restart may
-/// help, in these cases:
+/// twice more. In the second reading, each rank verifies the bytes that another rank verified in the first. Throws
+/// CannotRead, because a restart may help, in these cases:
 /// - an error was a temporary storage error
 /// - a reading finds a candidate intact
-/// - only one of several hosts (or ranks, if there is one host) finds the damage
-/// Otherwise returns an error message for the user: `what` and one line per candidate. Collective; the result is the same
-/// on all ranks.
+/// - only one of several hosts (or ranks, if there is one host) finds the damage Otherwise returns an error message for
+///   the user: `what` and one line per candidate. Collective; the result is the same on all ranks.
 std::string confirm_damaged(const std::string& what, const std::vector<CheckpointCandidate>& candidates,
                             const SkippedCheckpoints& skipped, Communicator& communicator);
 

@@ -36,8 +36,8 @@ class BoxCopy {
   void each_run(std::uint64_t first, std::span<const std::byte> window, const Put& put) const;
 
  private:
-  /// One axis along which the runs (contiguous byte ranges) of the copy repeat: the number of runs along the axis, and the
-  /// distance in bytes between neighbouring runs in the source and in the target. Runs are numbered in row-major order.
+  /// One axis along which the runs (contiguous byte ranges) of the copy repeat: the number of runs, and the distance in
+  /// bytes between neighbouring runs in the source and in the target. Runs are numbered in row-major order.
   struct Axis {
     std::uint64_t count;
     std::uint64_t from_step;

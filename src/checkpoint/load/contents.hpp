@@ -27,12 +27,13 @@ struct Item {
 /// wrote). The memory of a Contents grows with the number of names, not with the number of ranks.
 class Contents {
  public:
-  /// Adds the tensors and values in the index of a part. Throws Error naming the file `path` if the index contradicts an
-  /// earlier one.
+  /// Adds the tensors and values that one rank wrote, as listed in the rank's index. Throws Error naming the file
+  /// `path` if the index contradicts an earlier one.
   void add(const Index& index, const std::string& path);
 
-  /// Returns one line for each tensor or value with missing, surplus or repeated slabs or ranks; empty if the checkpoint is
-  /// complete. Must be called after all parts were added. `ranks` is the number of ranks that wrote the checkpoint.
+  /// Returns one line for each tensor or value with missing, surplus or repeated slabs or ranks; empty if the
+  /// checkpoint is complete. Must be called after the indices of all ranks were added. `ranks` is the number of ranks
+  /// that wrote the checkpoint.
   std::vector<std::string> incomplete(int ranks) const;
 
   /// Returns the tensor or value with this name; nullptr if the checkpoint has no such entry.

@@ -30,8 +30,9 @@ std::vector<ByteRange> check_part(Index& index, const ShardRecord& shard, const 
 /// Error naming the file `path` if they do not. Pure function.
 void check_tiling(std::vector<ByteRange> ranges, std::uint64_t bytes, const std::string& path);
 
-/// Collects the indices of all parts of a checkpoint, which the caller fetches one after the other. Checks that the
-/// indices are consistent, and adds their blocks to a read plan.
+/// Collects the indices of all parts of a checkpoint (a part is the bytes that one rank wrote into a shard file), which
+/// the caller fetches one after the other. Checks that the indices are consistent, and adds their blocks to a read
+/// plan.
 ///
 /// Each part has a home: the process that reads and verifies all blocks of the part. Of n readers, reader r is the home
 /// of the parts r, r + n, ... The readers together therefore read every block.
@@ -45,9 +46,9 @@ class IndexFetch {
   /// Returns whether this process reads and verifies all blocks of part `number`.
   bool is_home(std::size_t number) const { return number % readers_ == reader_; }
 
-  /// Parses and adds the index of part `number`, and returns the parsed index. The caller must have verified the digest of
-  /// `text`, and must add the parts in order. Throws Error if the index is invalid or inconsistent with the manifest or
-  /// with earlier indices.
+  /// Parses and adds the index of part `number` (the bytes that one rank wrote into a shard file), and returns the
+  /// parsed index. The caller must have verified the digest of `text`, and must add the parts in order. Throws Error if
+  /// the index is invalid or inconsistent with the manifest or with earlier indices.
   Index add(std::size_t number, const std::string& text);
 
   /// Returns one line for each inconsistency between the parts of the checkpoint. The work is divided: each of n readers

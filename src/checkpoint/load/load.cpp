@@ -64,8 +64,8 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-/// Returns whether the directory is a checkpoint, possibly a damaged one: it has a manifest, or its name is that of a
-/// checkpoint.
+/// Returns whether the directory is a checkpoint, possibly a damaged one: it has a manifest, or a name such as
+/// checkpoint_000012.
 bool is_checkpoint(const std::string& path) {
   return io::exists(path + "/" + manifest_name) || number_of(path.substr(path.rfind('/') + 1)).has_value();
 }

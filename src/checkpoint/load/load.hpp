@@ -34,8 +34,8 @@ struct LoadResult {
 /// Collective.
 std::optional<LoadResult> load_latest(const State& state, const std::string& run_dir, Communicator& communicator);
 
-/// Time at which a load writes to the State: while it reads the checkpoint, or after it has verified the complete
-/// checkpoint. `when_checked` reads the data twice, and leaves the State unchanged if all checkpoints are damaged.
+/// When a load writes to the State: while it reads the checkpoint, or after it has verified the complete checkpoint.
+/// `when_checked` reads the data twice, and leaves the State unchanged if all checkpoints are damaged.
 enum class Fill : std::uint8_t { while_reading, when_checked };
 
 /// Loads the newest intact checkpoint among those with the given `numbers`, which must be ascending and the same on all

@@ -142,7 +142,7 @@ CheckContents require_same_model(const State& state, Communicator& communicator,
 
 LoadResult finish_load(const State& state, Loaded loaded, Communicator& communicator) {
   auto& result = loaded.result;
-  // Rank 0 restores its files first. If all ranks share a file, the other ranks then find it restored.
+  // Rank 0 restores its files first. If all ranks share a file, the other ranks then need not write it.
   for (const bool first : {true, false})
     on_every_rank(communicator, [&] {
       if ((communicator.rank() == 0) == first) restore_files(state, result.directory, loaded.manifest, communicator.rank());

@@ -15,8 +15,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Callback that may refuse a checkpoint: gets the list of tensors and values in the checkpoint before their data is read,
-/// and throws if the checkpoint must not be loaded. Collective: it must throw on all ranks or on no rank.
+/// Callback that throws if a checkpoint must not be loaded. It gets the list of the checkpoint's tensors and values
+/// before their data is read. Collective: it must throw on all ranks or on no rank.
 using CheckContents = std::function<void(const std::string& directory, const Manifest& manifest, const Contents& contents)>;
 
 /// A checkpoint that was loaded, with its manifest and its list of tensors and values.
@@ -48,8 +48,8 @@ std::vector<std::string> find_damage(const std::string& run_dir, std::int64_t nu
 /// for a load. `numbers` must be ascending.
 std::vector<CheckpointCandidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers);
 
-/// Shortens a list of error lines for a message: returns the first 8 lines and, if there are more, a line with the number
-/// of the others.
+/// Shortens a list of error lines for a message: returns the first 8 lines. If there are more, a last line has their
+/// number.
 std::vector<std::string> abbreviated(std::vector<std::string> findings);
 
 /// Returns all checkpoints that rank 0 finds in the run directory, newest first, as candidates for a load. Collective.

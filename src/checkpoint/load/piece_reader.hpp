@@ -20,9 +20,9 @@ class ReadPlan;
 /// tensor data.
 class PieceReader {
  public:
-  /// Reads the manifest, all indices and all values of the checkpoint. If `only_rank` is set, each per_rank tensor is the
-  /// one that this rank wrote; otherwise it has an additional first axis over the ranks. Throws Error if the checkpoint is
-  /// damaged, and UsageError if rank `only_rank` did not write it.
+  /// Reads the manifest, all indices and all values of the checkpoint. If `only_rank` is set, tensors() has the
+  /// per_rank tensors of this rank. Otherwise, each per_rank tensor has an additional first axis over the ranks. Throws
+  /// Error if the checkpoint is damaged, and UsageError if rank `only_rank` did not write it.
   explicit PieceReader(const std::string& checkpoint_dir, std::optional<int> only_rank = {});
 
   struct StoredSlab {
@@ -34,8 +34,8 @@ class PieceReader {
     std::string name;
     DType dtype = DType::f32;
     std::string placement;  ///< how ranks held the tensor: "replicated", "sharded" or "per_rank"
-    Shape shape;  ///< shape of the complete tensor; the first axis of a per_rank tensor is the rank that wrote it, except
-                  ///< in a reader with `only_rank`
+    /// Shape of the complete tensor. Without `only_rank`, a per_rank tensor has an additional first axis: the rank.
+    Shape shape;
     std::vector<StoredSlab> slabs;  ///< slabs that the tensor is stored as; together they tile it
   };
   using Value = std::variant<std::int64_t, double, bool, std::string>;

@@ -44,24 +44,24 @@ class ReadPlan {
   void want(const std::string& name, std::size_t element_bytes, Box box, Destination to, bool shared);
   /// Declares that a box of a per_rank tensor is to be read, from the tensor that rank `writer` wrote.
   void want_own(const std::string& name, std::size_t element_bytes, Box box, int writer, Destination to);
-  /// Declares that the stored bytes of a value are to be read into `to`, which is resized when the index with the value is
-  /// added.
+  /// Declares that the stored bytes of a value are to be read into `to`. add() resizes `to` when it gets the index with
+  /// the value.
   void want_value(const std::string& name, std::string& to);
 
-  /// Argument of add(), for the part of a shard file that one rank wrote: the index entries of some or all tensors and
-  /// values of the part, and all blocks of the part.
+  /// Input of add() for one part (the bytes that one rank wrote into a shard file): the index entries of some or all of
+  /// its tensors and values, and all its blocks.
   struct Entries {
     std::size_t shard = 0;
     int rank = 0;
     std::span<const IndexEntry> tensors, values;
     std::span<const BlockRecord> blocks;
   };
-  /// Adds the blocks of a part that contain wanted bytes, or all its blocks if `all_blocks` is true. The blocks must be
-  /// sorted and contain the entries, as after check_part(). Entries whose shape or dtype does not match the wanted box are
-  /// ignored.
+  /// Adds the blocks of a part (the bytes that one rank wrote into a shard file) that contain wanted bytes, or all its
+  /// blocks if `all_blocks` is true. The blocks must be sorted and contain the entries, as after check_part(). Entries
+  /// whose shape or dtype does not match the wanted box are ignored.
   void add(const Entries& entries, bool all_blocks);
 
-  /// Returns the names of tensors that can be read only in part: the slabs of the added parts do not cover the wanted box.
+  /// Returns the names of tensors of which the checkpoint lacks elements: the added slabs do not cover the wanted box.
   /// Must be called after all parts were added.
   std::vector<std::string> uncovered() const;
 

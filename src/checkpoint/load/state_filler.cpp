@@ -25,8 +25,8 @@ void append(Lines& lines, Lines more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// Returns whether parts of a summed tensor must be added: the tensor is a sum over the ranks, and the checkpoint was
-/// written by a different number of ranks.
+/// Returns whether the ranks must add up the parts of a summed tensor (TensorEntry::summed), because a different number
+/// of ranks wrote the checkpoint.
 bool is_regrouped(const TensorEntry& entry, const Manifest& manifest, const Communicator& communicator) {
   return entry.summed && manifest.meta.ranks != communicator.size();
 }
@@ -91,8 +91,9 @@ Lines StateFiller::fetch_indices() {
   return findings;
 }
 
-/// Ranks exchange indices in rounds. Returns the number of the first part after the round that begins with part `begin`. A
-/// round has at most one part per rank, and about round_bytes in total.
+/// The ranks exchange the indices of parts (one part is the bytes that one rank wrote) in rounds. Returns the number of
+/// the first part after the round that begins with part `begin`. A round has at most one part per rank, and about
+/// round_bytes in total.
 std::size_t StateFiller::end_of_round(std::size_t begin) const {
   const auto& parts = fetch_.parts();
   const auto last = std::min(parts.size(), begin + static_cast<std::size_t>(communicator_.size()));

@@ -20,7 +20,7 @@ struct LoadTargets {
   std::vector<const ValueEntry*> values;
   std::vector<int> gpus;     ///< the GPU that owns each tensor's memory, as returned by gpu_of()
   bool check_first = false;  ///< true: verify the complete checkpoint before any data is copied to the State
-  /// rank r verifies the share of the checkpoint that belongs to rank r + shares_shifted; 0: its own share
+  /// rank r verifies the bytes that rank r + shares_shifted verifies in a normal load; 0: a normal load
   int shares_shifted = 0;
 };
 

@@ -11,11 +11,12 @@ namespace trainrt::checkpoint {
 /// problem; empty if the checkpoint is intact. A missing state.h5 is not a problem. Throws CannotRead. Not collective.
 std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const OnProgress& progress);
 
-/// Verifies every byte of a checkpoint, as above, with two threads and without progress callback.
+/// Calls verify() with two threads and without a progress callback.
 std::vector<std::string> verify(const std::string& checkpoint_dir);
 
-/// Returns one line for each file in the checkpoint directory that the manifest does not list, and one if validation.json
-/// is damaged (which does not make the checkpoint invalid). Throws Error if the manifest is missing or damaged.
+/// Returns one line for each file in the checkpoint directory that the manifest does not list. A damaged
+/// validation.json also gives a line, although the checkpoint is still valid. Throws Error if the manifest is missing
+/// or damaged.
 std::vector<std::string> unlisted_files(const std::string& checkpoint_dir);
 
 }  // namespace trainrt::checkpoint

@@ -39,7 +39,6 @@ void store(std::int64_t& number, std::int64_t value) { std::atomic_ref(number).s
 
 }  // namespace
 
-/// The first bytes of the file.
 struct CopyFile::Header {
   std::int64_t ranks;
   Digits identity;
@@ -48,7 +47,8 @@ struct CopyFile::Header {
   std::int64_t attempts;
 };
 
-/// The seal of a slot. A rank's two seals follow those of the previous rank, after the Header.
+/// Describes the copy in one slot. Each rank has two seals, one per slot; the seals of all ranks follow the Header, in
+/// rank order.
 struct alignas(slot_alignment) CopyFile::Seal {
   std::int64_t number;
   std::uint64_t used;

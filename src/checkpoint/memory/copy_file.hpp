@@ -26,16 +26,16 @@ struct CopyLayout {
 /// writes only its own slots. Functions are not collective.
 class CopyFile {
  public:
-  /// Returns the layout of `file`, a descriptor of a memfd, if it has slots for `ranks` ranks; otherwise nothing.
+  /// Returns the layout of `file`, a descriptor of a memfd, if it has slots for `ranks` ranks; otherwise nullopt.
   static std::optional<CopyLayout> layout_of(int file, int ranks);
-  /// Makes `file` an empty file with `layout`, of which no slot is sealed, and reserves its memory. Throws Error if the
+  /// Initializes `file` with `layout` and reserves its memory. All slots are empty and unsealed. Throws Error if the
   /// memory cannot be reserved. Called by one process, while no process has mapped the file.
   static void make(int file, const CopyLayout& layout);
 
   /// Frees the memory of `file`, which becomes empty. No process may have mapped it.
   static void clear(int file);
-  /// Returns whether a copy was sealed in `file` since the last call of forget_use(). Called by the process that keeps the
-  /// file.
+  /// Returns whether any rank has sealed a copy in `file` since the last call of forget_use(). Called by the process
+  /// that started the ranks, which keeps the file open.
   static bool is_in_use(int file);
   static void forget_use(int file);
 

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view version = "1";
 constexpr std::int64_t max_attempts = 3;             // attempts in a row that may begin from the same copy
-constexpr std::uint64_t min_text_room = 4096;        // size of a memory page in bytes
+constexpr std::uint64_t min_text_room = 4096;        // minimum reserve in bytes for growth of the note and the values
 constexpr std::size_t block = std::size_t{1} << 18;  // bytes that are copied and then digested while they are in the cache
 
 int slot_of(std::int64_t number) { return static_cast<int>(number % 2); }
@@ -41,7 +41,7 @@ std::string packed(const CopyNote& note, const State& state) {
   return packer.bytes();
 }
 
-/// The content of the bytes that packed() returns.
+/// The note and the values in the bytes that packed() returned.
 struct Unpacked {
   CopyNote note;
   std::string values;
@@ -85,7 +85,8 @@ class SlotWriter {
   io::Digest digest_;
 };
 
-/// Returns the text in the slot of a rank. The size of the text is stored before the text.
+/// Returns the bytes of packed() that a slot begins with: the note and the values of the State. Their size is stored
+/// before them.
 std::string_view text_in(std::span<const std::byte> slot) {
   std::uint64_t size = 0;
   std::memcpy(&size, slot.data(), sizeof size);
@@ -112,14 +113,15 @@ std::string StateCopies::open(const State& state, std::uint64_t max_bytes) {
   return reason.empty() ? prepare_file() : reason;
 }
 
-/// Returns the first `reason` of any rank that is not empty; "" if all are empty. Collective.
+/// Returns the `reason` of the lowest rank whose reason is not empty; "" if all are empty. Collective.
 std::string StateCopies::first_of_all_ranks(const std::string& reason) {
   for (const auto& text : communicator_.all_gather(reason))
     if (!text.empty()) return text;
   return {};
 }
 
-/// Determines the sizes of all ranks, and an identity of the run and the States of all ranks. Collective.
+/// Gathers the number of bytes that a copy needs on each rank, and computes a digest that identifies the run and the
+/// layout of the State on all ranks. Collective.
 void StateCopies::gather_layout(const State& state) {
   const StatePieces pieces(state);
   const auto room = std::bit_ceil(2 * packed({}, state).size() + min_text_room);
@@ -154,9 +156,8 @@ void StateCopies::choose_rooms() {
     CopyFile::make(file_, layout_);
 }
 
-/// Initializes the file on rank 0, unless it belongs to the same run and State and its slots are large enough: the values
-/// of the State may have grown since the attempt began. Maps the file on every rank. Returns the first error, or "".
-/// Collective.
+/// Maps the file on every rank. Before that, rank 0 initializes the file if the file belongs to another run or State,
+/// or if values of the State have grown and no longer fit. Returns the first error, or "". Collective.
 std::string StateCopies::prepare_file() {
   std::string failure;
   Packer rooms;
@@ -186,7 +187,7 @@ std::string StateCopies::prepare_file() {
 
 void StateCopies::close() {
   copies_.reset();
-  communicator_.barrier("copies of the State in memory");  // no rank has the file mapped when rank 0 truncates it
+  communicator_.barrier("copies of the State in memory");  // all ranks have unmapped the file; rank 0 may truncate it
   RankZero(communicator_.rank()).run([&] { CopyFile::clear(file_); });
 }
 

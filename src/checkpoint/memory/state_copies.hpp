@@ -19,9 +19,9 @@ struct CopyNote {
   std::map<std::string, double> metrics;  ///< Meta::metrics
 };
 
-/// Copies of a State in memory, from which the ranks of one node continue after a rank has died. The process that starts
-/// the ranks keeps the copies (CopyFile). Each rank copies the tensors that only this rank holds, and its share of the
-/// replicated tensors.
+/// Copies of a State in memory, from which the ranks of one node continue after a rank has died. The process that
+/// starts the ranks owns the memory (CopyFile). Each rank copies the tensors that only this rank holds, and its share
+/// of the replicated tensors.
 ///
 /// The last two copies are kept. Copies are numbered, and each rank stores the number and a digest with its part of a
 /// copy when the part is complete. A copy can be loaded if the parts of all ranks have the same number and match their
@@ -38,9 +38,9 @@ class StateCopies {
   /// Returns "", or the reason why the State cannot be copied: tensors are in GPU memory, the State has files, or all
   /// copies together would take more than `max_bytes` bytes. Rank 0's `max_bytes` is used. Collective.
   std::string open(const State& state, std::uint64_t max_bytes);
-  /// Returns the note of the newest copy that all ranks have, or nothing. Only the returned copy remains valid. A copy
-  /// from which the last three attempts began is not returned, because they all failed before they made another copy.
-  /// Collective.
+  /// Returns the note (step, iteration, metrics) of the newest copy that all ranks have completed; nullopt if there is
+  /// none. All other copies become invalid. A copy from which the last three attempts began is not returned, because
+  /// these attempts failed before they made another copy. Collective.
   std::optional<CopyNote> newest();
   /// Loads the copy that newest() has returned into `state`. Not collective.
   void load(const State& state);

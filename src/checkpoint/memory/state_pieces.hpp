@@ -11,7 +11,8 @@
 
 namespace trainrt::checkpoint {
 
-/// The memory of a State's tensors, as pieces that a copy contains one after the other. The State must outlive the pieces.
+/// The memory of a State's tensors, as a list of byte ranges (pieces) in the order in which a copy stores them. The
+/// State must outlive the pieces.
 struct StatePieces {
   using Piece = std::span<std::byte>;
 
@@ -23,13 +24,14 @@ struct StatePieces {
   std::uint64_t common_bytes = 0;
   std::string layout;  ///< text that differs between States with other names, types, shapes or placements
 
-  /// Returns the offset in the common bytes at which the share of rank `rank` of `ranks` ranks begins. The share ends where
-  /// that of the next rank begins. Each rank copies its own share.
+  /// The ranks divide the bytes of the replicated tensors (`common`) between them, so that each byte is copied once.
+  /// Returns the offset at which the bytes of rank `rank` of `ranks` ranks begin; they end at the offset of the next
+  /// rank.
   std::uint64_t share_begin(int rank, int ranks) const;
 };
 
-/// Calls `visit` with the parts of `pieces` that lie in the byte range from `begin` (inclusive) to `end` (exclusive) of all
-/// pieces together, in order.
+/// Treats `pieces` as one contiguous sequence of bytes, and calls `visit` with each part of a piece that is in the byte
+/// range from `begin` (inclusive) to `end` (exclusive), in order.
 void for_each_part(std::span<const StatePieces::Piece> pieces, std::uint64_t begin, std::uint64_t end,
                    const std::function<void(StatePieces::Piece)>& visit);
 

@@ -180,7 +180,7 @@ std::string structure_of(const State& state) {
   return print.digest();
 }
 
-/// Returns 60 bits of a digest of all values of the State, for a comparison by an all-reduce.
+/// Returns 60 bits of a digest of all values of the State, so that the ranks can compare their values by an all-reduce.
 std::int64_t values_of(const State& state) {
   std::map<std::string, std::string> values;
   for (const auto& entry : state.values()) values[entry.name] = bytes_of(entry);

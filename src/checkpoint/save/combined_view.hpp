@@ -17,8 +17,9 @@ namespace trainrt::checkpoint {
 /// `layout` must be complete (Layout::complete).
 std::string combined_view(const Layout& layout, const std::vector<std::string>& value_names);
 
-/// Writes the file state.h5 of a checkpoint: the combined view `view`, followed by its digest. Writes the file under the
-/// path `aside` first, on the same file system, and then renames it atomically. Keeps a state.h5 that exists already.
+/// Writes the file state.h5 of a checkpoint: the combined view `view`, followed by its digest. The file is first
+/// written under the path `aside`, on the same file system, and then renamed atomically. A state.h5 that exists already
+/// is not replaced.
 void write_view(const std::string& checkpoint_dir, const std::string& aside, const std::string& view);
 
 /// Returns a path in the private directory for the parameter `aside` of write_view().
@@ -28,8 +29,8 @@ std::string view_aside(const std::string& private_dir);
 /// Does nothing if state.h5 exists, or if `checkpoint_dir` is a symbolic link.
 void restore_view(const std::string& checkpoint_dir, const std::string& aside);
 
-/// Writes the combined views (state.h5) that checkpoints of a run lack, because the file could not be written or a process
-/// was killed before it was written. Such checkpoints are complete and can be loaded. Must be used by one thread at a time.
+/// Writes missing combined views (state.h5) of a run's checkpoints. A view is missing if writing it failed, or if a
+/// process was killed before. Such checkpoints are complete and can be loaded. Must be used by one thread at a time.
 class MissingViews {
  public:
   /// `run_dir`: directory of the run. `aside`: unused path in the run directory or its subdirectories, under which views

@@ -59,8 +59,8 @@ void rename_into_place(const SavePaths& paths, const Observer& observer) {
   observer(Phase::committed);
 }
 
-/// Removes the files of a checkpoint that could not be committed. Returns the error message `why`; if files could not be
-/// removed, that error is appended.
+/// Removes the files of a checkpoint that could not be committed. Returns the error message `why`, with the error of
+/// the removal appended if files could not be removed.
 std::string drop(const SavePaths& paths, std::string why) {
   try {
     io::remove_tree(paths.work);

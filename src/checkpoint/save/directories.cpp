@@ -35,8 +35,8 @@ struct stat look_at_file(const std::string& path) {
   return info;
 }
 
-/// Returns a number that identifies a file: equal on ranks of one host that see the same file, so that its bytes need not
-/// be compared.
+/// Returns a number that identifies a file on one host. Ranks with the same number have the same file, so that they
+/// need not compare its bytes.
 std::int64_t identity_of(const struct stat& info) {
   const auto text =
       fmt::format("{} {} {} {} {}", host_name(), info.st_dev, info.st_ino, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
@@ -143,8 +143,8 @@ void refuse_names_of_state(const SharedFiles& files, const State& state) {
 
 bool has(const Shared& shared, int rank) { return std::ranges::binary_search(shared.ranks, rank); }
 
-/// Serializes the digests of this rank's files that must be compared with the files of other ranks. The order is that of
-/// the names.
+/// Serializes the digests of those of this rank's files that other ranks also have, sorted by name, so that the ranks
+/// can compare them.
 std::string packed_digests(const SharedFiles& files, const std::string& directory, int rank) {
   Packer packer;
   for (const auto& [name, shared] : files)

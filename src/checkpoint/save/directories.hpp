@@ -36,13 +36,13 @@ struct DirectoryFiles {
   std::vector<DirectoryFile> files;  ///< files that this rank writes into the checkpoint
   /// JSON object with the user's metadata, from the lowest rank that passed metadata to report(). The same on all ranks.
   std::string metadata = "{}";
-  /// Path of an earlier committed checkpoint whose files from directories are added to this checkpoint, if no directory was
-  /// passed to report() for this checkpoint. Otherwise "".
+  /// Path of an earlier committed checkpoint, if report() got no directory for this checkpoint: this checkpoint then
+  /// gets the files that report() got for the earlier one. Otherwise "".
   std::string carried_from;
   /// JSON object with the parameters of a requested validation (Meta::validation). The same on all ranks.
   std::string validation;
-  /// Sentence that names a file that differs between ranks, the ranks, and the digests of their files; "" if all files of
-  /// one name are equal. The same on all ranks.
+  /// Sentence about a file that differs between ranks, with the ranks and the digests of their files; "" if all files
+  /// of the same name are equal. The same on all ranks.
   std::string difference;
 };
 

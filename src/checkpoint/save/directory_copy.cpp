@@ -40,7 +40,7 @@ void copy_verified(const std::string& from, const FileRecord& record, const std:
   io::FileWriter writer(to);
   const auto found = digest_file(from, [&](std::span<const std::byte> piece) { writer.write(piece); });
   if (found.bytes != record.bytes || found.digest != record.digest)
-    throw Error("'" + from + "' is damaged: it does not match its digest, and the next checkpoint needs it");
+    throw Error("'" + from + "' is damaged: it does not match its digest. The next checkpoint must contain this file");
   writer.finish();
 }
 

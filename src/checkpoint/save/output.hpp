@@ -15,12 +15,12 @@
 
 namespace trainrt::checkpoint {
 
-/// Waits until the directory `path`, which another node created for a checkpoint, is visible on this node. On network file
-/// systems, this can take several seconds. Calls `warn` if the wait takes more than a second. Errors:
-/// - Throws DirectoryNotSeen after `limit_s` seconds. io::is_transient() returns true for this error if the run directory
-///   is not visible either.
-/// - `parent_was_seen`: the parent of `path` was visible before. Throws Error at once if the parent is gone and the run
-///   directory exists, because another attempt of the run has removed the parent.
+/// Waits until the directory `path`, which another node created for a checkpoint, is visible on this node. On network
+/// file systems, this can take several seconds. Calls `warn` if the wait takes more than a second. Errors:
+/// - Throws DirectoryNotSeen after `limit_s` seconds. io::is_transient() returns true for this error if the run
+///   directory is not visible either.
+/// - If `parent_was_seen`, the parent of `path` was visible before. If it is gone, and the run directory exists,
+///   another attempt of the run has removed it: throws Error at once.
 void await_directory(const std::string& path, bool parent_was_seen, double limit_s,
                      const std::function<void(const std::string&)>& warn);
 

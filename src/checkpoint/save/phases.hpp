@@ -24,7 +24,7 @@ enum class Phase {
   deleted,           ///< the files of these old checkpoints are deleted
 };
 inline constexpr int phase_count = 12;
-/// Returns the name of a phase, which is the identifier of the enumerator: "prepared".
+/// Returns the name of a phase as it is written in the enum: "prepared".
 constexpr std::string_view name_of(Phase phase) {
   constexpr std::array<std::string_view, phase_count> names = {
       "prepared",         "staged",  "shard_written", "shard_synced", "gathered", "manifest_written",

@@ -54,8 +54,8 @@ std::optional<ProcessIdentity> owner_of(const std::string& name) {
   return ProcessIdentity{rest, static_cast<int>(*pid), static_cast<unsigned long long>(*start), fields[2]};
 }
 
-/// Returns whether the process `owner` is running; nullopt if that cannot be checked, because the process belongs to
-/// another host, boot or pid namespace than this process, `me`.
+/// Returns whether the process `owner` is running. Returns nullopt if this process, `me`, cannot find out, because
+/// `owner` belongs to another host, boot or pid namespace.
 std::optional<bool> is_alive(const ProcessIdentity& owner, const ProcessIdentity& me) {
   if (owner.host != me.host || owner.scope != me.scope || me.start == 0) return std::nullopt;
   return process_start_time(owner.pid) == owner.start;

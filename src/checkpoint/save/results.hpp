@@ -32,8 +32,8 @@ struct SaveResult {
   std::uint64_t bytes = 0;    ///< size of the committed checkpoint in bytes
 };
 
-// packed() serializes a result into bytes that are sent to other ranks; unpacked_sealed() and unpacked_result() deserialize
-// such bytes.
+// packed() serializes a result, so that it can be sent to another rank. unpacked_sealed() and unpacked_result()
+// deserialize the bytes.
 
 std::string packed(const Sealed& sealed);
 Sealed unpacked_sealed(std::string_view bytes);

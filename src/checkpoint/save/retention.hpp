@@ -35,12 +35,13 @@ std::vector<Meta> best_first(std::vector<Meta> good, const Retention& retention)
 /// returns the newest of them. Pure function.
 const Meta* best_of(const std::vector<Meta>& good, const Retention& retention);
 
-/// Deletes the checkpoints that to_delete() selects. Each one is first renamed into the existing directory `private_dir`,
-/// so that a partly deleted checkpoint cannot be loaded. Must be called on one rank only.
-/// - `known`: numbers of the checkpoints that may be counted and deleted. The caller must have loaded or committed them, or
-///   a newer checkpoint. The numbers of deleted checkpoints are removed from `known`.
-/// - `damaged`: numbers of checkpoints that a load found damaged (LoadResult::damaged). Checkpoints with a damaged manifest
-///   also count as damaged. A checkpoint that cannot be read because of a storage error is kept, unless it is in `damaged`.
+/// Deletes the checkpoints that to_delete() selects. Each one is first renamed into the existing directory
+/// `private_dir`, so that a partly deleted checkpoint cannot be loaded. Must be called on one rank only.
+/// - `known`: numbers of the checkpoints that this call may delete. The caller must have loaded or committed each of
+///   them, or a newer checkpoint. The numbers of deleted checkpoints are removed from `known`.
+/// - `damaged`: numbers of checkpoints that a load found damaged (LoadResult::damaged). Checkpoints with a damaged
+///   manifest also count as damaged. A checkpoint that cannot be read because of a storage error is kept, unless it is
+///   in `damaged`.
 /// - `observer`: called for Phase::retired and Phase::deleted.
 void retain(
     const std::string& run_dir, const std::string& private_dir, const Retention& retention, std::set<std::int64_t>& known,

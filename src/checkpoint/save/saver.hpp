@@ -143,9 +143,9 @@ class Saver {
   ShardWriter writer_;  // last member, so that it is destroyed first: its background tasks use the other members
 };
 
-/// Saves one checkpoint and waits until the checkpoint is committed and its combined view (state.h5) is written. Returns
-/// the same result on all ranks. If a rank cannot write its bytes, the checkpoint is dropped on all ranks and its files
-/// are removed; committed checkpoints are not changed.
+/// Saves one checkpoint, and waits until the checkpoint is committed and its combined view (state.h5) is written.
+/// Returns the same result on all ranks. If a rank cannot write its bytes, the files of this checkpoint are removed on
+/// all ranks; committed checkpoints are not changed.
 ///
 /// Throws Error if the States of the ranks differ, which is a bug of the train function. Throws LostRun if a checkpoint
 /// with number `meta.number` exists, because another attempt owns the run now. Collective.

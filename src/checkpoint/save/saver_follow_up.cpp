@@ -39,8 +39,8 @@ void Saver::write_missing_views() {
   for (const auto& line : missing_views_.write_all()) options_.writer.warn(line);
 }
 
-/// Submits a background task that writes missing combined views and deletes old checkpoints. A validation that was
-/// completed after the last commit can have made a checkpoint deletable.
+/// Submits a background task that writes missing combined views and deletes old checkpoints. Also useful without a new
+/// commit: a validation that was completed since the last commit can have made a checkpoint deletable.
 void Saver::repeat_follow_up_in_background() {
   writer_.workers().submit([this] {
     const std::lock_guard one_at_a_time(commit_mutex_);

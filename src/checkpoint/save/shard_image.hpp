@@ -14,8 +14,8 @@
 
 namespace trainrt::checkpoint {
 
-/// The bytes of a block of a shard file that can be written without a copy, because they are in the memory of a tensor that
-/// does not change while `owner` is held (TensorEntry::steady).
+/// The memory of a block that can be written to the shard file without a copy. It belongs to a tensor that does not
+/// change while `owner` is held (TensorEntry::steady).
 struct SteadyBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;  ///< keeps the memory valid; null: the block must be copied, and `bytes` is empty

@@ -25,9 +25,9 @@
 
 namespace trainrt::checkpoint {
 
-/// Writes one rank's part of one checkpoint: its bytes of the shard file, and the user's files that this rank stores. The
-/// training thread copies the state. Background tasks write the copies. The last task seals the part: it writes the index
-/// and makes all files durable.
+/// Writes one rank's part of one checkpoint: its bytes of the shard file, and the user's files that this rank stores.
+/// The training thread copies the state. Background tasks write the copies. The last task writes the index and makes
+/// all files durable (seal()).
 class ShardWriter::Job : public std::enable_shared_from_this<Job> {
  public:
   Job(ShardWriter& writer, std::shared_ptr<const ShardPlan> plan, std::string directory)
@@ -97,8 +97,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     done_bytes_ += bytes.size();
   }
 
-  /// Waits until the checkpoint directory is visible on this node, and creates the folder of the file `path` in it. Throws
-  /// Error if another task of this job has failed.
+  /// Waits until the checkpoint directory is visible on this node, and creates in it the folder of the file `path`.
+  /// Throws Error if another task of this job has failed.
   void ensure_folder_of(const std::string& path) {
     const std::lock_guard lock(folder_mutex_);
     // The message is never shown, because fail() keeps the message of the first failure.
@@ -110,8 +110,9 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     if (folder != directory_ && folders_.insert(folder).second) io::make_directories_below(directory_, folder);
   }
 
-  /// Must be called at the end of every background task, and by the training thread after it has submitted all tasks. The
-  /// last of these calls seals the part, on a background thread.
+  /// Counts one task as done. Must be called at the end of every background task, and by the training thread after it
+  /// has submitted all tasks. The last call writes the index and makes the files durable (seal()), on a background
+  /// thread.
   void complete_one(bool on_train_thread) {
     if (--open_ > 0) return;
     if (on_train_thread)
@@ -153,8 +154,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     done_bytes_ += text.size();
   }
 
-  /// Writes `text` at offset `at` of the shard file, from an aligned buffer. The text is then written by direct I/O, like
-  /// the other bytes of the file, so that only one file descriptor needs an fsync.
+  /// Writes `text` at offset `at` of the shard file, from an aligned buffer. All bytes of the file are thus written by
+  /// direct I/O, through one file descriptor, so that only this descriptor needs an fsync.
   void write_text(const std::string& text, std::uint64_t at) {
     const auto block = writer_.pool_.take(text.size());
     for (std::size_t done = 0; done < text.size();) {

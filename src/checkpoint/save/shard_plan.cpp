@@ -185,8 +185,9 @@ std::vector<BlockExtent> blocks_of(int rank, int leader, const std::vector<Begin
   return blocks;
 }
 
-/// Returns the number of bytes to reserve for a rank's index: an upper bound of the length of index_text(), rounded up to
-/// complete pages. `tensors_text`: length of the text of the tensors. `blocks`: number of blocks.
+/// Returns the number of bytes to reserve in the shard file for a rank's index: an upper bound of the length of
+/// index_text(), rounded up to complete pages. `tensors_text`: length of the JSON list of the tensors. `blocks`: number
+/// of blocks.
 std::uint64_t index_room(std::size_t tensors_text, const std::vector<IndexEntry>& values, std::size_t blocks) {
   constexpr std::size_t frame = 256;
   constexpr std::size_t a_block = 96;

@@ -52,11 +52,11 @@ class ShardWriter {
   /// Throws DirectoryFileUnreadable if begin() could not read a file in a directory that was passed to report(). This
   /// error must end training, unlike an error of the run's storage.
   void require_readable() const;
-  /// Returns whether the last part is sealed: all its bytes are durable, or a write has failed. True before the first
-  /// begin().
+  /// Returns whether the write that the last begin() started is complete: all bytes are durable, or a write has failed.
+  /// True before the first begin().
   bool is_sealed() const;
-  /// Waits until the last part is sealed (is_sealed()) and returns its result. Throws SaveStalled if no byte is written for
-  /// WriterOptions::stuck_s seconds.
+  /// Waits until the write that the last begin() started is complete (is_sealed()), and returns its result. Throws
+  /// SaveStalled if no byte is written for WriterOptions::stuck_s seconds.
   Sealed wait();
   /// Allocates the staging memory for a save with `plan`, in a background thread, so that the first save does not wait for
   /// the allocation. Failures are ignored, because begin() allocates missing memory.

@@ -4,7 +4,7 @@
 
 namespace trainrt::checkpoint {
 
-/// Detects that a save makes no progress: no byte was written for a given time. Must be used by one thread at a time.
+/// Detects that a save is stuck: no byte was written for a given time. Must be used by one thread at a time.
 class StallCheck {
  public:
   /// `what`: beginning of the error message, for example "writing 'PATH'". `limit_s`: maximum number of seconds without

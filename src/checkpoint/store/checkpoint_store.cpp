@@ -121,8 +121,8 @@ class CheckpointStore::Impl {
   }
 
  private:
-  /// Sends the absolute path of the run directory and the list of its checkpoints from rank 0 to all ranks, because working
-  /// directories may differ between ranks. Collective.
+  /// Sends the absolute path of the run directory, and the list of its checkpoints, from rank 0 to all ranks: a
+  /// relative path could name different directories on different ranks. Collective.
   void meet(const std::string& directory) {
     const auto text = checkpoint::from_root(communicator_, [&] {
       auto path = std::filesystem::absolute(directory).lexically_normal().string();
@@ -162,7 +162,7 @@ class CheckpointStore::Impl {
     say_(error.what());
   }
 
-  /// Waits for the checkpoint save in flight. Throws Error if the save failed.
+  /// Waits until the save in flight is complete. Throws Error if the save failed.
   void settle() {
     if (!broken_.empty()) throw Error(broken_);
     std::optional<checkpoint::SaveResult> result;
@@ -183,7 +183,7 @@ class CheckpointStore::Impl {
     last_ = result.directory;
   }
 
-  /// Waits for the checkpoint save in flight and for the background work after commits. Collective.
+  /// Waits until the save in flight and the background work after commits are complete. Collective.
   void settle_all() {
     settle();
     checkpoint::on_every_rank(communicator_, [&] {

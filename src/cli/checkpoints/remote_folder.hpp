@@ -14,10 +14,10 @@ namespace trainrt::cli {
 /// The objects below a URL of a storage, such as a mirrored run or checkpoint.
 class RemoteFolder {
  public:
-  /// Lists the objects below `url`: those whose names begin with the URL's key and a slash. `patterns` select some of them
-  /// by the rest of their names (is_selected_by()); an empty list selects all. Uses the keys of io::mirror_keys(). Throws
-  /// UsageError if `url` is not a URL of a storage, and Error if the name of an object cannot be the path of a file in a
-  /// folder, or the storage fails.
+  /// Lists the objects below `url`: those whose names begin with the URL's key and a slash. `patterns` select some of
+  /// them by the rest of their names (is_selected_by()); an empty list selects all. Uses the keys of io::mirror_keys().
+  /// Throws UsageError if `url` is not a URL of a storage. Throws Error if the storage fails, or if the name of an
+  /// object is not a valid path of a file.
   RemoteFolder(const std::string& url, const std::vector<std::string>& patterns);
 
   std::string url() const { return storage_->url_of(prefix_); }

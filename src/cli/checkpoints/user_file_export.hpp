@@ -12,9 +12,9 @@ namespace trainrt::cli {
 // in the format of a framework. Files in files/.other_ranks/ are not exported; each of them has the name of a file in
 // files/, which is exported instead.
 
-/// Returns the user file of the checkpoint that an export to `path` copies: the only file with the extension of `path`
-/// or, if several files have this extension, the one with the name of `path`. Returns nullptr if no file has the
-/// extension. Throws UsageError if several files have the extension and none of them has the name. Pure function.
+/// Returns the user file of the checkpoint that an export to `path` copies: the only file with the extension of `path`.
+/// If several files have this extension, returns the one with the name of `path`, and throws UsageError if there is
+/// none. Returns nullptr if no file has the extension. Pure function.
 const checkpoint::FileRecord* find_user_file(const std::string& path, const checkpoint::Manifest& manifest);
 
 /// Returns the names of all user files, without the folder files/, separated by commas. Pure function.

@@ -40,7 +40,8 @@ struct Command {
   std::string_view help;   ///< a definition in one line, at most 75 characters
   std::span<const Example> examples = {};
   std::span<const CommandOption> options = {};
-  /// Paragraphs that end with a line break. The help wraps a paragraph, unless it begins with a blank.
+  /// Further text of the help: paragraphs, each of which ends with a line break. A paragraph is wrapped, unless it
+  /// begins with a blank.
   std::string_view notes = {};
   std::span<const ExitNote> exit_codes = usual_exit_codes;
   ExitCode (*run)(std::span<const std::string> words);  ///< runs the command; `words` follow its name

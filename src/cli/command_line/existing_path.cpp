@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the directory that the user probably meant by `path`: runs/PATH if it is a run directory, or else a run, a
-/// sweep, a checkpoint or a folder of runs with a similar name, also in ./runs. Returns "" if there is none.
+/// Returns the directory that the user probably meant by `path`: runs/PATH if it is a run directory. Otherwise, returns
+/// a run, sweep, checkpoint or folder of runs with a similar name, also from ./runs; "" if there is none.
 std::string similar_run(const std::string& path) {
   std::error_code error;
   if (path.empty()) return "";

@@ -111,7 +111,7 @@ std::string advice_for_key(const std::string& option, const std::string& next) {
   return fmt::format("a config key has the form --section.key=value: {}", call);
 }
 
-/// Returns whether `word` is the option -n with its number, without a blank: -n2.
+/// Returns whether `word` is the option -n and its number in one word, such as -n2.
 bool is_joined_count(const std::string& word) { return word.starts_with("-n") && parse_integer(word.substr(2)); }
 
 const CommandOption* option_named(std::span<const CommandOption> options, const std::string& word) {

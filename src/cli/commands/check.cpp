@@ -123,8 +123,8 @@ std::vector<std::string> dataset_lines(const config::RunSpec& spec, const traine
   return lines;
 }
 
-/// Returns the name of the train function, with notes if [loop] or the sections [data.NAME] are not checked because the
-/// function does not declare them.
+/// Returns the name of the train function. If the function does not declare its keys of [loop] or its datasets, a note
+/// says that they are not checked.
 std::string described_function(const config::RunSpec& spec, const std::string& name) {
   const auto declared = trainer::find_function(builtin_functions(), spec.train.function, spec.train.library).declared;
   auto text = name;

@@ -154,8 +154,9 @@ class Report {
   Json findings_ = Json::array();
 };
 
-/// Starts the time limit of an operation, in place of that of the previous one. All ranks end with exit code 70 if the
-/// limit is exceeded. This is necessary because a system call on a file system that does not respond never returns.
+/// Starts the time limit of an operation, and ends the time limit of the previous operation. All ranks end with exit
+/// code 70 if the limit is exceeded. This is necessary because a system call on a file system that does not respond
+/// never returns.
 void watch(std::optional<Timeout>& limit, launch::Launch& launch, const std::string& operation, double seconds) {
   limit.emplace(seconds, [&launch, operation, seconds] {
     log::error(

@@ -27,8 +27,8 @@ constexpr Example list_examples[] = {{"trainrt list", "the names of all plug-ins
 constexpr std::size_t default_list_width = 100;
 constexpr std::size_t no_wrapping = 1 << 20;
 
-/// Returns the maximum width of descriptions, which is that of the terminal. In output to a file or pipe, each
-/// description is a single line.
+/// Returns the maximum width of descriptions: the width of the terminal. In output to a file or pipe, each description
+/// is a single line, so the width is unlimited.
 std::size_t description_width() {
   constexpr std::size_t min_width = 60;
   const auto terminal = terminal_of_output();

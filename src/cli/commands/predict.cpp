@@ -84,8 +84,8 @@ class PredictionCommand final : public trainer::RankCommand {
     return plan_.spec;
   }
 
-  /// Sends rank 0's checkpoint to all ranks, because they must use the same one. The ranks may have found different
-  /// ones if the run is still running and has just committed a checkpoint.
+  /// Sends the path of rank 0's checkpoint to all ranks, so that all ranks use the same checkpoint. If the run is still
+  /// running, the ranks may have found different checkpoints.
   void share_values(Communicator& communicator) override {
     plan_.checkpoint = communicator.broadcast_text(plan_.checkpoint, 0);
   }

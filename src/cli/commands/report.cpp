@@ -47,8 +47,8 @@ std::string output_of(const Arguments& arguments) {
   return path;
 }
 
-/// Returns the page for the arguments: that of a sweep if the only argument is a sweep, otherwise that of one run or of
-/// several runs.
+/// Returns the page for the arguments: the page of a sweep if the only argument is a sweep, otherwise the page of one
+/// run or of several runs.
 std::string page_about(const std::vector<std::string>& operands, std::vector<view::RunSummary> runs) {
   const auto title = title_of(operands.front());
   if (auto sweep = operands.size() == 1 ? read_sweep(operands.front()) : std::nullopt) {

@@ -66,7 +66,7 @@ void print_best_metrics(const view::RunSummary& summary) {
     print_safely("  {} of {} reports have NaN as {} and were ignored\n", count, summary.reports.size(), attribute->second);
 }
 
-/// Returns the names of the nodes. If there are many, returns the first name and the number of the others.
+/// Returns the names of the nodes. If there are many, returns the first name and how many further nodes there are.
 std::string nodes_text(const std::vector<std::string>& nodes) {
   constexpr std::size_t max_shown = 4;
   return nodes.size() <= max_shown ? fmt::format("{}", fmt::join(nodes, ","))

@@ -59,7 +59,7 @@ std::optional<std::string> take_trial() {
   return trial;
 }
 
-/// Logs `warning` on rank 0. Does nothing if it is empty.
+/// Logs `warning` on rank 0, unless the text is empty.
 void warn(const std::string& warning, const World& world) {
   if (!warning.empty()) RankZero(world.rank).run([&] { log::warning(warning); });
 }

@@ -66,7 +66,8 @@ view::Canvas canvas_of(std::optional<TerminalSize> terminal) {
   return canvas;
 }
 
-/// Throws UsageError if `folder` is no run directory, but contains some; the message names the one that changed last.
+/// Throws UsageError if `folder` is not a run directory, but contains run directories. The message names the run that
+/// changed last.
 void refuse_folder_of_runs(const std::string& folder) {
   if (std::filesystem::exists(folder + "/run.json")) return;
   const auto runs = view::run_dirs_in(folder);
@@ -116,8 +117,8 @@ void print(const view::LiveStatus& run, const view::Canvas& canvas) {
   for (const auto& line : view::terminal_view(run, canvas)) fmt::print("{}\n", line);
 }
 
-/// Decides when `trainrt top` ends: at once if the run has finished, or 30 s after it failed, if no restart was
-/// announced. It does not end while the run is stopped, because a stopped run will be continued.
+/// Decides when `trainrt top` ends: at once if the run has finished; 30 s after a failure if no restart was announced.
+/// It does not end while the run is stopped, because a stopped run will be continued.
 class End {
  public:
   bool is_reached(const view::LiveStatus& run) {

@@ -89,8 +89,8 @@ bool verify_predictions(const fs::path& path) {
   Findings findings{io::check_schema(path, "predictions"), {}};
   if (!findings.damage.empty())
     findings.notes.emplace_back(
-        "this file was checked as a file of trainrt predict. If trainrt export made it, verify the checkpoint or run from "
-        "which it was made");
+        "this file was verified as output of trainrt predict. If it is output of trainrt export, verify the checkpoint or "
+        "run from which it was made");
   return print_findings(path, findings);
 }
 

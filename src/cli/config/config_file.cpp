@@ -62,7 +62,8 @@ bool closes_quotation(const std::string& value, std::size_t at) {
   return at + 1 == value.size() || after_quotation.find(value[at + 1]) != std::string_view::npos;
 }
 
-/// Returns the value without the pair of double quotes around it. Quotes of different pairs are kept: "a" == x or x == "b".
+/// Returns the value without the double quotes around it. Double quotes are not removed if they do not form a pair, as
+/// in "a" == x or x == "b".
 std::string unquoted(const std::string& value) {
   if (value.size() < 2 || value.front() != '"' || value.back() != '"') return value;
   const auto second = value.find('"', 1);

@@ -10,8 +10,8 @@ struct RenamedConfig {
   std::vector<std::string> changes;  ///< "train.ini:12: checkpoint.replicas is now checkpoint.replica_check"
 };
 
-/// Reads the config file `path` and gives its renamed keys their new names (config/renamed_keys.hpp). Throws a UsageError
-/// if it is not a valid config file, or if it sets a key under both names.
+/// Reads the config file `path`, and replaces the old names of renamed keys by the new names (config/renamed_keys.hpp).
+/// Throws a UsageError if the file is not a valid config, or if it sets a key under both names.
 RenamedConfig renamed_config(const std::string& path);
 
 }  // namespace trainrt::cli

@@ -12,7 +12,7 @@ namespace trainrt::cli::datasets {
 /// The datasets of a config, with all their operations and preprocessors, opened by this process alone.
 class LocalDatasets {
  public:
-  /// `sections` has the keys of each [data.NAME], by NAME.
+  /// `sections` contains, by NAME, the keys of each section [data.NAME]. `seed` is the seed of the run.
   LocalDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
   /// Returns the listing of a dataset. The first call lists the dataset and, if the dataset gets its class names from
   /// [data.train], that dataset, too. Throws like data::list_dataset() and data::require_steps().

@@ -23,7 +23,7 @@ bool is_own(const ArgumentSpec& own, const std::string& name) {
   return std::ranges::find(own.options, name, &CommandOption::name) != own.options.end();
 }
 
-/// Stores the words that are keys of the dataset in `keys`, and returns the other words.
+/// Stores in `keys` those words that set keys of the dataset. Returns the remaining words.
 std::vector<std::string> take_keys(std::span<const std::string> words, const ArgumentSpec& own, Options& keys) {
   std::vector<std::string> others;
   for (const auto& word : words) {

@@ -67,7 +67,8 @@ std::vector<const Check*> checks_in_order(bool has_program);
 /// errors of the Communicator, and AgreedError if a rank received a stop signal.
 Finding run_check(const Check& check, const DoctorRanks& ranks);
 
-/// Requires the same library on all ranks, if one is found. Any version is correct. `find` is called on each rank.
+/// Checks that `find` returns the same library on all ranks, if it finds one. Any version is accepted. `find` is called
+/// on each rank.
 Finding compare_found(const DoctorRanks& ranks, Json& figures, launch::FoundLibrary (*find)());
 
 }  // namespace trainrt::cli::doctor

@@ -55,7 +55,8 @@ struct Subject {
   bool is_staged = false;                ///< whether program.stage is set, which may copy the program to the nodes
 };
 
-/// The ranks of `trainrt doctor`: runs probes on them and collects the results, so that all ranks reach the same finding.
+/// Runs probes on the ranks of `trainrt doctor` and collects the results, so that all ranks have the same results and
+/// reach the same finding.
 class DoctorRanks {
  public:
   /// Collective. All ranks use rank 0's `subject`, except for its `gpus_per_worker`. The object keeps references to the
@@ -78,7 +79,7 @@ class DoctorRanks {
   /// As ask(), but runs `probe` only on the lowest rank of each node, and returns one value per node.
   Answers ask_nodes(const std::function<Json()>& probe) const;
 
-  /// Groups one value per rank by node.
+  /// Returns, for each node, the values of its ranks.
   template <class Value>
   std::vector<std::vector<Value>> by_node(const std::vector<Value>& of_ranks) const {
     std::vector<std::vector<Value>> groups(leaders_.size());

@@ -34,14 +34,14 @@ struct Kind {
   std::vector<Entry> entries;
 };
 
-/// Returns the entries of all kinds. Reads the indexes of the modules.
+/// Returns all train functions, config sections and plug-ins, by kind. Reads the index files of the modules.
 std::vector<Kind> catalog();
 
 /// Returns the train function `name` of a shared library, or its first function if `name` is "". Throws UsageError if the
 /// library cannot be loaded or has no such function.
 Kind function_of_library(const std::string& name, const std::string& library);
 
-/// An entry or a key that a name refers to.
+/// Result of find_named(): an entry, or one key of an entry.
 struct Found {
   const Kind* kind = nullptr;
   const Entry* entry = nullptr;

@@ -25,7 +25,7 @@ namespace {
 
 using namespace trainrt;
 
-std::atomic<double> deadline_s = 1e9;  // seconds of processor time of this process
+std::atomic<double> deadline_s = 1e9;  // processor time of this process, in seconds, at which it exits
 std::atomic<std::uint64_t> max_bytes = UINT64_MAX;
 
 double processor_seconds() {

@@ -1,8 +1,8 @@
 // Restricts the System V shared memory of this program to its user.
 //
-// UCX, which MPICH uses, creates segments with permissions for the group (UCT_MM_SYSV_PERM), so that all members of the
-// user's group could read and write MPI's buffers. This shmget() precedes that of libc in the dynamic linker's order and
-// removes these permissions. A segment with a key is meant to be shared, and keeps its permissions.
+// UCX, which MPICH uses, creates segments with permissions for the group (UCT_MM_SYSV_PERM). All members of the user's
+// group could therefore read and write MPI's buffers. This shmget(), which the dynamic linker finds before the one of
+// libc, removes these permissions. A segment with a key is meant to be shared, and keeps its permissions.
 
 #include <cstddef>
 

@@ -14,7 +14,7 @@ namespace trainrt::cli {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;  // a multiple of the size of each type
-constexpr std::size_t page_padding = 2 * 4096;             // enough to read complete pages
+constexpr std::size_t page_padding = 2 * 4096;             // additional bytes, since only complete pages are read
 
 }  // namespace
 

@@ -5,8 +5,8 @@
 
 namespace trainrt::cli {
 
-/// Returns a table of the resources that a run used. The table has the title "used", one row per attempt, and one row
-/// for the sum. Returns "" if no attempt recorded its usage.
+/// Returns a table of the resources that a run used, with the title "used": one row per attempt, and one row for the
+/// sum of all attempts. Returns "" if no attempt recorded its usage.
 std::string usage_table(const view::RunSummary& run);
 
 }  // namespace trainrt::cli

@@ -25,9 +25,9 @@ struct CheckpointCount {
 /// must exist.
 std::string free_space_text(const std::string& path);
 
-/// Returns a line with the space that the checkpoints of `spec` will need, and with a warning if its file system or a
-/// quota has less space left. The size of a checkpoint is that of the newest one in the run directory, or else of the
-/// one that the run starts from. Throws Error if the run directory cannot be read.
+/// Returns a line with the space that the checkpoints of `spec` will need. The line has a warning if the file system or
+/// a quota has less space left. The size of a checkpoint is that of the newest one in the run directory, or else of the
+/// checkpoint from which the run starts. Throws Error if the run directory cannot be read.
 std::string checkpoint_space_text(const config::RunSpec& spec);
 
 /// Returns the line of checkpoint_space_text() for checkpoints of size `size`. While a checkpoint is being written, the

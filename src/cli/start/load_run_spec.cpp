@@ -23,7 +23,7 @@ std::string as_shell_command(const std::vector<std::string>& words) {
   return join(quoted, " ");
 }
 
-/// Returns the words of the program: those after `--`, or else those of train.program; empty for a train function.
+/// Returns the words of the program, which follow `--` or are the value of train.program; empty for a train function.
 std::vector<std::string> command_of(const Arguments& arguments, Options& options, const std::string& usage) {
   if (arguments.program && arguments.program->empty())
     throw UsageError("missing argument after --: PROGRAM; usage: trainrt " + usage);

@@ -30,7 +30,8 @@ std::vector<std::string> split_program(const OptionValue& program);
 /// Returns the specification of the run that `[--config FILE] [--section.key=value ...] [--trust-owner=USER] [--
 /// PROGRAM ARGS]` describes. A config file or a program is required.
 config::RunSpec load_run_spec(std::span<const std::string> words, const std::string& usage);
-/// Returns the same specification, for a command that has already parsed these arguments together with its own options.
+/// Returns the specification of the run from `arguments`, for a command that has parsed them together with its own
+/// options.
 config::RunSpec load_run_spec(const Arguments& arguments, const std::string& usage);
 
 // The two steps of load_run_spec(), for a command that needs the values before they are expanded and checked:

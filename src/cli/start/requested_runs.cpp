@@ -199,7 +199,8 @@ class RequestedRuns {
     return closed(trainer::run(spec, opening_call(), launch_, communicator_), spec.run_dir);
   }
 
-  /// Answers the program if it has closed the finished run in `run_dir` and continues; it may then open another run.
+  /// Answers the program if it has closed the finished run in `run_dir` and continues: the program may then open
+  /// another run. Returns the outcome of the program.
   trainer::RunOutcome closed(trainer::RunOutcome outcome, const std::string& run_dir) const {
     if (outcome.code == ExitCode::finished && function_.host->is_between_runs()) {
       log::info(outcome.message);

@@ -83,7 +83,7 @@ class LocalRun {
     }
   }
 
-  /// Logs what to do after a failure that is not followed by a restart because a stop was requested.
+  /// Logs how to continue the run after a failure. Called instead of a restart if a stop was requested.
   ExitCode not_restarted(const launch::GroupEnd& end) const {
     log::error(fmt::format("{}; not restarted, since a stop was requested. To continue, run the same command {}{}", how_,
                            config::again(run_.spec().run), next_start()));
@@ -112,8 +112,8 @@ class LocalRun {
 
   bool reads_input() const { return !run_.config().train.program.empty() && input_.kind() != InputKind::none; }
 
-  /// Returns whether a standby would shorten a restart. If a program reads standard input, no standby is started, since
-  /// ProgramInput::open() takes the input away from the running program.
+  /// Returns whether a standby would shorten a restart. Always false for a program that reads standard input: a standby
+  /// would take this input away from the running program (ProgramInput::open()).
   bool needs_standby() const { return !reads_input() && stop_signal_ == 0 && copies_.is_in_use(); }
 
   /// Starts the ranks, and forwards stop signals to them until they have ended.
@@ -166,9 +166,9 @@ class LocalRun {
   /// needs no pause, either: it may be a second kill, and not an error of the run.
   bool restarts_at_once() const { return has_copied_ && failures_without_copy_ <= 1; }
 
-  /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that
-  /// another rank has recorded. Returns a phrase for messages that describes how the ranks ended. It omits the error that a
-  /// rank has logged.
+  /// If the attempt was killed before it recorded its end, records this end. If another rank has recorded an end, adds
+  /// the kill to it. Returns a phrase for messages that describes how the ranks ended, without an error that a rank has
+  /// already logged.
   std::string record_end(const launch::GroupEnd& end) {
     is_error_logged_ = false;
     const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;

@@ -10,7 +10,7 @@ std::vector<std::string> srun_command(const batch::RestartDecision& shape, std::
                                       bool input_only_to_first_rank) {
   std::vector<std::string> command = {"srun", "--kill-on-bad-exit=0",  // passes exit code 75 to this process
                                       "--wait=20",         // if a rank exits early with 0, the others end after 20 s
-                                      "--immediate=300"};  // does not wait forever for nodes that Slurm considers busy
+                                      "--immediate=300"};  // fails after 300 s if Slurm considers the nodes busy
   if (input_only_to_first_rank) command.emplace_back("--input=0");
   std::istringstream options{std::string(user_options)};
   for (std::string option; options >> option;) command.push_back(option);

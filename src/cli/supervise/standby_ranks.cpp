@@ -17,7 +17,7 @@ void StandbyRanks::keep() {
   if (group_ && !group_->is_complete()) {
     group_.reset();
     start_at_s_ = monotonic_seconds() + first_pause_s_ * std::exp2(lost_++);
-    if (lost_ == max_lost) give_up(fmt::format("they ended {} times before they were needed", lost_));
+    if (lost_ == max_lost) give_up(fmt::format("their processes ended {} times before they were needed", lost_));
   }
   if (group_ || monotonic_seconds() < start_at_s_) return;
   try {

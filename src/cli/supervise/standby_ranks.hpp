@@ -8,8 +8,8 @@
 
 namespace trainrt::cli {
 
-/// Keeps a standby of the ranks of this node: processes that are started while the run trains, and wait until they replace
-/// ranks that have died. Not thread-safe.
+/// Keeps a standby ready: one process per rank of this node, started while the run trains. The processes of the standby
+/// wait until they replace ranks that have died. Not thread-safe.
 class StandbyRanks {
  public:
   /// `start` starts the processes; it may throw exceptions. A lost standby is replaced after a pause, which is

@@ -32,8 +32,8 @@ std::string cause_of(const batch::StepLines& lines, batch::JobEnding ending) {
   }
 }
 
-/// Returns the node that made a job step fail; "" if the step did not fail, or if Slurm ended the job for `cause`
-/// without the loss of a node.
+/// Returns the node that made a job step fail. Returns "" if the step did not fail, or if Slurm ended the job for the
+/// reason `cause` and no node was lost.
 std::string blamed_node(const batch::StepEnd& end, const std::string& cause, bool ranks_ended_it) {
   const bool failed = end.exit_code != 0 && end.exit_code != static_cast<int>(ExitCode::stopped);
   const bool lost_a_node = !end.lines.failed_nodes().empty();
@@ -59,8 +59,8 @@ std::string record_step_end(const std::string& run_dir, const std::optional<rund
   const auto cause = cause_of(end.lines, ending);
   const auto why =
       cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", rundir::ended_by_slurm, cause);
-  // Ranks record the end of their attempt before they exit with 64. An attempt that has no end then belongs to another
-  // start of this job, which made the ranks of this step exit.
+  // Ranks record the end of their own attempt before they exit with 64. If the newest attempt has no end, it therefore
+  // belongs to another start of this job. Because it is running, the ranks of this step exited.
   const bool is_of_other_start = attempt && attempt->end.empty() && end.exit_code == static_cast<int>(ExitCode::usage);
   if (!attempt || is_of_other_start) return why + " before an attempt had begun";
   const bool ranks_ended_it = !attempt->end.empty();

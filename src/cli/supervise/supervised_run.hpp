@@ -17,8 +17,8 @@ class SupervisedRun {
   explicit SupervisedRun(config::RunSpec config);
 
   const config::RunSpec& config() const { return config_; }
-  /// Returns the specification of the supervised run: the config or, if the program has opened another run, the config
-  /// with the directory, the name and the limits of that run.
+  /// Returns the specification of the supervised run: the config. If the program has opened another run, the directory,
+  /// the name and the limits in it are replaced by those of the opened run.
   const config::RunSpec& spec() const { return spec_; }
 
   /// Must be called before ranks are started. Passes the number of `failures` so far to them in TRAINRT_FAILURES.
@@ -26,8 +26,7 @@ class SupervisedRun {
   /// Must be called after the started ranks have ended. Reads which run their program has opened.
   void end_start();
 
-  /// Returns the newest attempt, if the last started ranks began it; nullopt if they ended before they began an
-  /// attempt.
+  /// Returns the attempt that the last started ranks began; nullopt if they ended before they began one.
   std::optional<rundir::AttemptRecord> begun_attempt() const;
   /// Returns whether the newest attempt is still running, although the ranks of this object have ended. Such an attempt
   /// belongs to another start of the run, and its records must not be changed. Must be called on the node of rank 0.
@@ -42,17 +41,18 @@ class SupervisedRun {
   bool is_permanent() const;
   /// Returns rundir::repeated_mistake() of the last two attempts, if the ranks have not reported it themselves; or "".
   std::string repeated_mistake() const;
-  /// Returns batch::Situation::again_with: the option with which another job continues the run, or "".
+  /// Returns the option with which another job continues the run, or "" (batch::Situation::again_with).
   std::string again_with() const;
-  /// Returns the number of ranks of each attempt of a run with scaling.on_resize = same_bits, which any number of CPUs can
-  /// carry: the value of scaling.num_workers, or else the number of workers of the earlier attempts. Returns 0 for other
-  /// runs, and before the first attempt. If same_bits is only the default, returns 0 also
+  /// Returns the number of ranks with which every attempt of a run with scaling.on_resize = same_bits must be started,
+  /// on any number of CPUs. It is the value of scaling.num_workers, or else the number of workers of the earlier
+  /// attempts. Returns 0 for other runs, and before the first attempt. If same_bits is only the default, returns 0 also
   /// - for a run on GPUs, and in a heterogeneous job
   /// - if TRAINRT_SRUN_ARGS sets the number of tasks, or scaling.num_workers contradicts the earlier attempts
   /// - for a run without a checkpoint, unless its newest attempt belongs to the Slurm job `job_id`
   int fixed_workers(const std::string& job_id) const;
-  /// Returns how many ranks of a run with scaling.on_resize = same_bits fit into the memory of a node like this one,
-  /// according to the memory that the ranks of earlier attempts used; 0 for other runs, and if their memory is unknown.
+  /// Returns how many ranks fit into the memory of a node like this one, computed from the memory that the ranks of
+  /// earlier attempts used. Returns 0 unless the run has scaling.on_resize = same_bits, and if the memory of its ranks
+  /// is unknown.
   int max_workers_per_node() const;
   /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;

@@ -124,7 +124,7 @@ batch::RestartDecision Supervisor::decide_after(const batch::StepEnd& end, bool 
   return batch::decide(situation, limits());
 }
 
-/// Returns the decision after a stop signal that arrived between two attempts, when no unsaved progress exists.
+/// Returns the decision after a stop signal between two attempts: at this time no rank runs, so no progress is unsaved.
 batch::RestartDecision Supervisor::decide_after_signal(int signal) const {
   const auto ending =
       batch::job_ending({.signal = signal, .cancel_reason = "", .job = job_.show(), .restart_count = job_.restart_count()});

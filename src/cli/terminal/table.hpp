@@ -15,7 +15,7 @@ class Table {
   /// Adds a row. Missing cells are empty; line breaks and control characters are escaped.
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
-  /// Returns the titles and the rows, each line after `indent`.
+  /// Returns the titles and the rows as lines, each of which begins with `indent`.
   std::string text(const std::string& indent = "  ") const;
 
  private:

@@ -40,8 +40,8 @@ std::string start_error(const tune::Sweep& sweep, std::uint64_t trial) try {
   return error.what();
 }
 
-/// Returns advice to append to `message`, if the message is about a list that [tune.space] contains as one value, such
-/// as lr = 0.1,0.2; "" otherwise.
+/// Returns advice on lists for the error `message`, or "". [tune.space] may contain a list as one value, such as lr =
+/// 0.1,0.2, which the key refuses.
 std::string list_advice(const tune::Sweep& sweep, const std::string& message) {
   for (const auto& [key, domain, origin, condition] : sweep.space().dimensions()) {
     const auto* choice = std::get_if<tune::Choice>(&domain);

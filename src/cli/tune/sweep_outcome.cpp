@@ -20,7 +20,8 @@ struct SweepAdvice {
   std::string to_continue, to_retry, to_start_another;
 };
 
-/// Names Tuner.restore(), and not the script, because a script that gives its sweep no name starts a new sweep.
+/// Returns advice that names Tuner.restore() and not the script: if a script does not name its sweep, it starts a new
+/// sweep.
 SweepAdvice advice_of_tuner(const std::string& directory) {
   const auto call = fmt::format("Tuner.restore('{}', trainable", directory);
   return {call + ").fit() continues it", call + ", resume_errored=True).fit() retries them", "RunConfig(name=...)"};

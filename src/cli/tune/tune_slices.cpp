@@ -69,7 +69,7 @@ class Slice : public tune::TrialRunner {
 
   // These functions are called by the followers:
 
-  /// Trains the leader's trials until the leader calls end().
+  /// Trains the trials that the leader sends, until the leader calls end().
   void follow() {
     for (auto message = receive(); message != no_more_trials; message = receive()) {
       if (message == no_trial_yet) continue;
@@ -171,7 +171,7 @@ SweepOutcome train_slices(const tune::Sweep& sweep, launch::Launch& launch, Comm
     slice.follow();
   }
   all.broadcast(Buffer{&code, 1, DType::i64}, 0, "exit code of the sweep");
-  all.barrier("end of all slices");  // a broadcast does not block its root, and other slices may not have read the file yet
+  all.barrier("end of all slices");  // a broadcast does not block its root, and other slices may still read the file
   RankZero(all.rank()).run([&] { unlink_guarded(sweep.journal() + "/" + stop_file); });
   log::set_rank(launch.world().rank, launch.world().size);
   return {static_cast<ExitCode>(code), error};

@@ -22,8 +22,8 @@ void add_memory(data::NodeShare& share, const std::string& name, const data::Uni
                             data::NodeCache::state_bytes(layout), obstacle);
   if (!obstacle.empty()) {
     log::run_warning(
-        fmt::format("[data.{}]: the ranks of a node cannot share memory for the values of this dataset: {}. Each rank "
-                    "keeps the values that fit into its own part of the memory",
+        fmt::format("[data.{0}]: the ranks of a node cannot share memory for the values of this dataset: {1}. Each rank "
+                    "keeps as many values as fit into its own part of data.{0}.memory",
                     name, obstacle));
     return;
   }

@@ -43,7 +43,8 @@ void require_same_order(const data::DatasetPlan& plan, const std::string& files,
                         bool is_inside_epoch) {
   if (order.empty()) return;
   auto difference = data::difference_of_files(files, plan.files_text);
-  if (!difference && order != plan.order_text) difference = fmt::format("it had {}, and has {}", order, plan.order_text);
+  if (!difference && order != plan.order_text)
+    difference = fmt::format("it had {}, and now has {}", order, plan.order_text);
   if (difference) report_change(plan, *difference, is_inside_epoch);
 }
 

@@ -14,7 +14,7 @@ using checkpoint::Unpacker;
 
 namespace {
 
-// Overloads of put() and take() write and read the types of a Result's fields, in the same order.
+// put() serializes the fields of a Result, with an overload for each type; take() deserializes them.
 
 void put(Packer& to, const ResultCheckpoint& checkpoint);
 void take(Unpacker& from, ResultCheckpoint& checkpoint);

@@ -24,7 +24,8 @@ struct Ending {
   std::int64_t step = 0;
   std::int64_t iteration = 0;
   bool silent = false;  ///< the train function is a program that has made no restore, step or report
-  /// Checkpoint from which the run resumes, in words, if the train function saves by reporting directories; otherwise "".
+  /// Description of the checkpoint from which the run resumes. "" unless the train function saves by reporting
+  /// directories.
   std::string resumes_from;
   std::string slow_node = {};  ///< name of the slow node for which the run was stopped; otherwise ""
   bool connected = false;      ///< the program uses trainrt's client; if also `silent`, it has not restored or reported yet

@@ -122,7 +122,8 @@ void PredictionsImpl::begin(const std::vector<Dataset::Field>& declared) {
       communicator, [&] { open_rows(rows_); }, trainer::with_output_advice);
 }
 
-/// Opens the output file after it has become visible on this node. Opening the file earlier would create another file.
+/// Waits until this node sees the output file, which rank 0 has created, and then opens it. Before that, create() would
+/// make another file.
 void PredictionsImpl::open_rows(const trainer::PredictedRows& rows) {
   for (const auto deadline_s = monotonic_seconds() + visible_timeout_s_; !io::exists(rows.path);) {
     if (monotonic_seconds() > deadline_s)

@@ -36,8 +36,9 @@ std::string dataset_prefix(const std::string& key) {
   return key.starts_with(section) && end != std::string::npos ? key.substr(0, end + 1) : "";
 }
 
-/// Returns whether `change` is the first value of a run that a program opens. Earlier attempts ended before the program
-/// opened the run, or the program then had no such dataset. `before` is the record of these attempts.
+/// Returns whether `change` only records the first value of a key, so that it needs no message. This happens in a run
+/// that a program opens: earlier attempts may have ended before the program opened the run or the dataset. `before` is
+/// the record of these attempts.
 bool is_first_value(const config::RunSpec& spec, const rundir::RunRecord& before, const rundir::RunRecord::Change& change) {
   if (!spec.run.is_opened_by_program || !change.from.empty()) return false;
   if (!before.opened_by_program) return true;
@@ -138,8 +139,8 @@ void AttemptRecorder::fail(const comm::AgreedError& error, std::int64_t step) tr
   log::error(std::string("the failure could not be recorded: ") + with_advice(second));
 }
 
-/// Returns the last checkpoint that this attempt committed, or else the checkpoint that this attempt restored. Returns
-/// nothing if there is no such checkpoint.
+/// Returns the last checkpoint that this attempt committed, or else the checkpoint that this attempt restored; nullopt
+/// if there is no such checkpoint.
 std::optional<rundir::RunRecord::Completion> AttemptRecorder::newest_saved() const {
   const auto now = meter_.read();
   if (now.saved_checkpoint < 0) return std::nullopt;

@@ -39,7 +39,7 @@ class AttemptRecorder {
     return evidence_.checkpoints;
   }                                         ///< numbers of existing checkpoints, ascending
   std::int64_t next_checkpoint() const;     ///< number for the next checkpoint; no existing or recorded checkpoint has it
-  int workers() const { return workers_; }  ///< number of workers for which global batches are made; 0: the number of ranks
+  int workers() const { return workers_; }  ///< number of workers of a global batch; 0: one worker per rank
   const io::FencedDirectory& files() const { return attempt_.files(); }
 
   /// Logs changes of the config, and writes the config of this attempt to run.json and params.json. In runs of a Python

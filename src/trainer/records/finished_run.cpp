@@ -52,7 +52,7 @@ struct BoundRule {
   double bound = 0;
 };
 
-/// Returns the rule in the value of a [stop] key. Returns nothing if `text` is not a bound.
+/// Returns the rule in `text`, the value of a [stop] key. Returns nullopt if `text` is not a bound such as ">= 0.9".
 std::optional<BoundRule> parse_bound(std::string_view text) {
   const bool has_sign = text.starts_with(">=") || text.starts_with("<=");
   const auto bound = parse_real(trim(has_sign ? text.substr(2) : text));
@@ -109,8 +109,8 @@ std::string free_name(const config::RunSpec& spec) {
   }
 }
 
-/// Returns words with the options that continue the finished run, or that start a new run from the last checkpoint of the
-/// finished run. Returns "" if neither is possible.
+/// Returns advice with the options that continue the finished run, or that start a new run from its last checkpoint.
+/// Returns "" if neither is possible.
 std::string advice_to_continue(const rundir::RunRecord& record, const config::RunSpec& spec) {
   for (const auto& [key, value] : record.loop)
     if (is_length(last_part(key)) && !config::is_record_of_python(key))
@@ -125,8 +125,8 @@ std::string advice_to_continue(const rundir::RunRecord& record, const config::Ru
       shell_quoted(free_name(spec)), shell_quoted(spec.run_dir));
 }
 
-/// Returns the alternatives for a script that calls fit() and was started by python3, so that it has no command line of
-/// trainrt.
+/// Returns the alternatives, as Python code, for a script that calls fit() and was started by python3: such a script
+/// has no command line of trainrt to which options could be added.
 std::string choices_of_fit(const rundir::RunRecord& record, const config::RunSpec& spec) {
   const auto new_run = fmt::format("RunConfig(name='{}')", free_name(spec));
   auto choices = fmt::format("to start a new run: {}; ", new_run);

@@ -9,8 +9,8 @@ namespace trainrt::trainer {
 /// Returns the config values of `spec` that must be compared with the values in run.json.
 rundir::ConfigTexts compared_texts(const config::RunSpec& spec);
 
-/// Returns the config values of `spec` whose changes are printed and recorded in run.json: compared_texts(), and keys that
-/// affect which checkpoints are kept and how often a failed run is restarted.
+/// Returns the config values of `spec` whose changes are printed and recorded in run.json. These are compared_texts(),
+/// the keys that select which checkpoints are kept, and the keys that limit restarts.
 rundir::ConfigTexts recorded_texts(const config::RunSpec& spec);
 
 /// Returns whether the run belongs to a Python Trainer, or to a trial of a Python Tuner: its record has their values.

@@ -68,7 +68,8 @@ std::string_view library_of(std::string_view path) {
   return {};
 }
 
-/// Returns the content of the file; "" or a part of it if the file cannot be read, such as the maps of a process that ends.
+/// Returns the content of the file. If the file cannot be read, such as the maps of a process that ends, returns what
+/// was read so far, or "".
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -139,8 +140,8 @@ std::string build_of_library(const std::string& path, const std::string& root) {
 namespace {
 
 /// Returns, for each process, the known libraries that it has loaded according to /proc/PID/maps. The processes are
-/// this process and the programs that it has started. On each path of the process tree, only the first process with
-/// known libraries counts: a program that was started by a shell, but not the commands that the program has started.
+/// this process and the programs that it has started, also through a shell. Commands that such a program has started
+/// are left out.
 std::map<pid_t, std::map<std::string, std::string>> libraries_of_programs() {
   std::map<pid_t, std::map<std::string, std::string>> found;
   std::set<pid_t> ended;  // processes whose children are left out

@@ -9,9 +9,9 @@ namespace trainrt::trainer {
 /// and the identifier of its build: "libopenblasp-r0.3.21.so (build 0b35d7e1c0ad)".
 using Libraries = std::map<std::string, std::string>;
 
-/// Returns the libraries on which the bits of results may depend, and which this process or a program that it has
-/// started has loaded: BLAS, OpenMP, mathematical functions, frameworks, CUDA, NCCL. Commands that a program has
-/// started are left out. Libraries that are loaded later are not found.
+/// Returns the loaded libraries on which the bits of results may depend: BLAS, OpenMP, mathematical functions,
+/// frameworks, CUDA, NCCL. They are loaded in this process, or in a program that it has started, but not in commands of
+/// that program. Libraries that are loaded later are not found.
 Libraries loaded_libraries();
 
 /// Finds the libraries on which the bits of results may depend in `maps`, the content of /proc/PID/maps. Returns the

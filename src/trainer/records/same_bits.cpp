@@ -32,7 +32,7 @@ std::optional<rundir::AttemptRecord> newest_attempt(const std::string& run_dir) 
   return std::move(attempts.back());
 }
 
-/// Returns the facts in `text`, a JSON object of a checkpoint. Returns nothing if `text` is empty, or is invalid
+/// Returns the facts in `text`, a JSON object of a checkpoint. Returns nullopt if `text` is empty, or is invalid
 /// because another version of trainrt wrote it.
 std::optional<rundir::BitFacts> facts_in(const std::string& text) try {
   if (text.empty()) return std::nullopt;

@@ -23,8 +23,8 @@ struct RecordedMemory {
 /// Returns the memory that the ranks of the newest attempt with such records used.
 RecordedMemory recorded_memory(const std::string& run_dir);
 
-/// Checks on rank 0, before an attempt begins, whether the attempt's results will have the bits that the run would have
-/// had without the restart, and whether the ranks fit on their nodes. `hosts` are the node names by rank.
+/// Checks on rank 0, before an attempt begins, whether a restart changes the bits of the results, and whether the ranks
+/// fit on their nodes. `hosts` are the node names by rank.
 /// - Compares facts (rundir::BitFacts) with those of the newest checkpoint or, without a checkpoint, of the last
 ///   attempt. If facts differ, logs a warning. With config key scaling.require_same_bits = true, throws UsageError
 ///   instead; then also if the number of ranks differs.
@@ -37,7 +37,7 @@ void check_same_bits(const config::RunSpec& spec, const RankResources& resources
 /// ranks per node. Logs a warning instead of throwing if same_bits is only the default.
 void require_fit(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts);
 
-/// The facts on which the bits of earlier results depend.
+/// The facts on which the bits of a run's earlier results depend, such as kinds of CPUs and versions of libraries.
 struct EarlierBits {
   std::string from;  ///< what the facts belong to: "checkpoint_000005", or "attempt 3"
   int ranks = 0;
@@ -50,9 +50,9 @@ std::vector<std::string> bit_differences(const EarlierBits& earlier, const RankR
 /// Returns the libraries that the ranks have loaded on which the bits of results may depend, by name. Collective.
 std::map<std::string, rundir::RankTexts> libraries_of_ranks(Communicator& communicator);
 
-/// Logs a warning if ranks have loaded other builds of libraries than when the checkpoint `from` was saved, or throws
-/// comm::AgreedError if config key scaling.require_same_bits is true. `bits`: facts of the checkpoint, the same on all
-/// ranks; "": unknown.
+/// Compares the builds of the libraries that the ranks have loaded with those that the ranks had when the checkpoint
+/// `from` was saved. If they differ, logs a warning, or throws comm::AgreedError if config key
+/// scaling.require_same_bits is true. `bits`: facts of the checkpoint, the same on all ranks; "": unknown.
 void check_libraries(const config::RunSpec& spec, const std::string& bits, const std::string& from,
                      const std::map<std::string, rundir::RankTexts>& libraries);
 

@@ -64,7 +64,7 @@ class OpenSinks {
         has_failed = false;
       } catch (const std::exception& error) {
         if (!std::exchange(has_failed, true))
-          log::warning("a file derived from result.json is not up to date: " + with_advice(error));
+          log::warning("a file that a metrics sink derives from result.json is not up to date: " + with_advice(error));
       }
     }
   }

@@ -21,8 +21,8 @@ struct RunArguments {
   Communicator& communicator;
 };
 
-/// The values and objects that an attempt has before its Session begins. All ranks have equal values, except for members
-/// that exist only on rank 0.
+/// The values and objects that an attempt needs before its Session is constructed. All ranks have equal values, except
+/// for members that exist only on rank 0.
 struct AttemptSetup {
   /// Ends the job step if the start of the attempt hangs. Destroyed before the train function is called.
   std::optional<watch::StartWatch> start_watch;
@@ -31,7 +31,7 @@ struct AttemptSetup {
   RankResources resources;
   int number = 0;  ///< number of the attempt
   std::string run_id;
-  int workers = 0;  ///< number of workers for which global batches are made; 0: the number of ranks
+  int workers = 0;  ///< number of workers of a global batch; 0: one worker per rank
   EarlierCheckpoints earlier;
   NodeShares shares;
   Callbacks callbacks;

@@ -95,8 +95,8 @@ void Restarts::require_other_mistake(const FailedTogether& failure) {
                           code_without_restart(spec_.run_dir, failure.code(), communicator_));
 }
 
-/// Logs the lines of the message of `failure` after the first line, such as a traceback, and returns the first line, with
-/// which the last message begins. `fit()` in a script prints the traceback itself.
+/// Returns the first line of the message of `failure`, with which the last message of the run begins. Logs the other
+/// lines, such as a traceback, except under `fit()` in a script, which prints the traceback itself.
 std::string Restarts::last_line(const FailedTogether& failure) const {
   const std::string text = failure.brief.empty() ? failure.what() : failure.brief;
   if (const auto end = text.find('\n'); end != std::string::npos && !is_in_fit_)

@@ -19,7 +19,8 @@ class FailedTogether : public comm::AgreedError {
  public:
   using AgreedError::AgreedError;
 
-  /// Text that is equal for failures with the same error on all ranks; "" if it is not known that all ranks failed.
+  /// Text by which failures are compared: two failures of all ranks with the same error have the same text. "" if it is
+  /// unknown whether all ranks failed.
   std::string signature = {};
   bool is_permanent = false;  ///< all ranks have an error that a restart cannot fix, such as a missing module
   std::string brief = {};     ///< the message without lines that the terminal has shown; "": the complete message
@@ -39,16 +40,16 @@ class Restarts {
   /// of rank 0. Collective.
   Restarts(const config::RunSpec& spec, Communicator& communicator);
 
-  /// Counts `failure`. If another attempt may start, logs a warning, announces the start of the next attempt in the record
-  /// of the newest attempt, and returns. Otherwise throws AgreedError with the message of `failure`. No other attempt may
-  /// start
+  /// Counts `failure`. If another attempt may start, logs a warning, announces the start of the next attempt in the
+  /// record of the newest attempt, and returns. Otherwise throws AgreedError with the message of `failure`. No other
+  /// attempt may start
   /// - if the limit is reached
   /// - after an invalid config
-  /// - before the first step, after a permanent error or a second failure in a row with the same error. The record of the
-  ///   newest attempt then also forbids supervising processes to restart the run, or the exit code does, see
-  ///   code_without_restart().
-  /// - after the second mistake in the train function at the same step (rundir::repeats_mistake()), with the same record
-  /// Collective.
+  /// - before the first step, after a permanent error or after the same error twice in a row
+  /// - after the train function has made the same mistake twice at the same step (rundir::repeats_mistake())
+  ///
+  /// In the last two cases, processes that supervise this one must not restart the run either: see
+  /// code_without_restart(). Collective.
   void count(const FailedTogether& failure);
   /// Returns the number of seconds that the next attempt waits before it calls the train function. The pause is 0 after the
   /// first failure of this process, and grows with each further failure. It is also 0 if the attempt has made a copy of its

@@ -120,7 +120,7 @@ Ending ending_of(const Session& session, const RunArguments& run, const AttemptS
 /// Collective.
 RunOutcome train(const RunArguments& run, AttemptSetup& setup, rundir::Meter& meter, double pause_s) {
   auto* records = setup.records.get();
-  // Only rank 0 watches the job's time limit; the stop vote informs the other ranks.
+  // Only rank 0 watches the time limit of the job. The other ranks learn in a vote that the run must stop.
   const auto environment = records != nullptr ? Environment::of_process() : Environment();
   const batch::Lease lease(batch::ask_slurm(environment), batch::ask_slurm_notice(environment));
   const auto attempt = running_attempt(run, setup);

@@ -12,9 +12,9 @@ namespace trainrt::trainer {
 /// The result of check_start(), which `trainrt check` prints.
 struct CheckedStart {
   Preparation found;
-  /// Effects of the keys of datasets, by NAME of [data.NAME]: "makes 800 samples: x f32[3]" if keys make new samples from
-  /// the samples in the files, or "batches have the fields x f32[3]" if keys only change the fields. A dataset with the
-  /// samples and fields of its files has no entry.
+  /// Effects of the keys of datasets, by NAME of [data.NAME]. If keys make new samples from the samples in the files:
+  /// "makes 800 samples: x f32[3]". If keys only change the fields: "batches have the fields x f32[3]". A dataset with
+  /// the samples and fields of its files has no entry.
   std::map<std::string, std::string> results;
 };
 

@@ -30,9 +30,9 @@ void capture_output(std::optional<OutputCapture>& output, const TrainCall& funct
   output.emplace(output_targets(attempt.spec.run.shown_output, attempt.spec.run_dir, rank), title);
 }
 
-/// Waits for unfinished work of a failed attempt, so that the next attempt can start in the same processes. The clocks
-/// of the ranks may differ: `failure.is_early` becomes true on all ranks if it was true on all of them, otherwise
-/// false.
+/// Waits for unfinished work of a failed attempt, so that the next attempt can start in the same processes. Sets
+/// `failure.is_early` to true on all ranks if it was true on every rank, otherwise to false: the clocks of the ranks
+/// may differ.
 void settle_after(FailedTogether& failure, const RunningAttempt& attempt, Session& session, launch::Launch& launch) try {
   session.settle();
   failure.is_early = session.communicator().all_reduced(failure.is_early ? 1 : 0, Op::min) != 0;  // on all ranks

@@ -39,7 +39,7 @@ struct AttemptInfo {
   const batch::Lease* lease = nullptr;  ///< time left in the job, on the rank that watches the job; otherwise nullptr
   std::string metadata = "{}";          ///< JSON object that every checkpoint contains
   rundir::BitFacts bits = {};           ///< facts that every checkpoint contains; libraries are added by the restore
-  int workers = 0;                      ///< number of workers for which global batches are made; 0: the number of ranks
+  int workers = 0;                      ///< number of workers of a global batch; 0: one worker per rank
   Listings datasets;                    ///< listings of all [data.NAME] sections
   NodeShares shares;
   std::vector<std::string> hosts = {};  ///< host name of each rank, for messages

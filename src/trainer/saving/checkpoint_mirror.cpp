@@ -155,7 +155,7 @@ void CheckpointMirror::copy_final_records() try {
 } catch (const std::exception& error) {
   const std::lock_guard lock(mutex_);
   if (!has_given_up_)  // otherwise give_up() has logged a warning
-    log::warning(fmt::format("the mirror {} could not be brought up to date: {}", status_.url, error.what()));
+    log::warning(fmt::format("the mirror {} could not be updated: {}", status_.url, error.what()));
 }
 
 void CheckpointMirror::note_failure(const std::string& reason) {

@@ -26,7 +26,7 @@ class CheckpointMirror {
   /// Starts the thread. If the mirror lacks the newest checkpoint of the run directory, the thread copies that checkpoint
   /// first. `require_newest` is the parameter of MirrorWriter of this name; the thread calls it.
   explicit CheckpointMirror(const config::RunSpec& spec, std::function<void()> require_newest = {});
-  /// The destructor interrupts a running copy.
+  /// Interrupts a running copy.
   ~CheckpointMirror();
   CheckpointMirror(const CheckpointMirror&) = delete;
 

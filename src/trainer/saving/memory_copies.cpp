@@ -25,7 +25,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double max_share = 0.015;  // maximum share of the time for copies; about 2 % with the slower steps after a copy
+constexpr double max_share = 0.015;  // maximum fraction of time for copies; slower steps after copies make it 2 %
 
 /// Returns the maximum size of all copies, in bytes. The default is not a share of the free memory, since copies of an
 /// earlier attempt may already use memory.

@@ -12,8 +12,8 @@
 
 namespace trainrt::trainer {
 
-/// The environment variable in which the process that starts the ranks passes them the path of the file for copies of their
-/// State (checkpoint::CopyFile): an open file of that process, below /proc.
+/// Environment variable with the path of the file for copies of the State (checkpoint::CopyFile). The process that
+/// starts the ranks sets the variable, and keeps the file open; the path is in /proc.
 inline constexpr const char* copies_variable = "TRAINRT_STATE_COPIES";
 
 /// The name with which the starting process creates the file (memfd_create(2)).
@@ -28,21 +28,21 @@ int file_for_copies();
 /// The interval between copies adapts so that copying takes at most 2 % of the time. Must be used on the train thread.
 class MemoryCopies {
  public:
-  /// `file` is the result of file_for_copies(). The arguments must outlive the object. `clock` returns the time in seconds,
-  /// which determines the interval between copies.
+  /// `file` is the result of file_for_copies(). The arguments must outlive the object. `clock` returns the present time
+  /// in seconds; the interval between copies is computed from it.
   MemoryCopies(const config::RunSpec& spec, const std::string& run_id, Communicator& communicator, int file,
                double (*clock)() = monotonic_seconds);
 
-  /// Prepares the copies of `state`. Returns the note of the newest copy of an earlier attempt, or nothing. Logs a warning
-  /// if the State cannot be copied. Collective.
+  /// Prepares the copies of `state`. Returns the note of the newest copy of an earlier attempt; nullopt if there is
+  /// none. Logs a warning if the State cannot be copied. Collective.
   std::optional<checkpoint::CopyNote> begin(const State& state);
   /// Loads the copy into `state`; requires that begin() has returned its note. Not collective.
   void load(const State& state) { copies_->load(state); }
-  /// Begins the attempt: from the copy that begin() has returned if `from_copy` is true, otherwise from another state. Not
-  /// collective.
+  /// Records how the attempt begins: from the copy that begin() has found if `from_copy` is true, otherwise from
+  /// another state. Not collective.
   void begin_training(bool from_copy);
 
-  /// Makes no further copies, since a report has passed a directory, which copies lack. Collective.
+  /// Ends the copies, because report() was given a directory, and copies do not contain such directories. Collective.
   void stop();
 
   /// Records that a step or report is complete. Returns whether a copy is due. Not collective, with equal results on all
@@ -64,7 +64,7 @@ class MemoryCopies {
   std::int64_t point_ = 0;                         // number of steps and reports of this attempt
   std::int64_t due_at_ = 1;                        // value of point_ at which the next copy is due
   std::int64_t copied_at_ = 0;                     // value of point_ at the last copy
-  bool was_opened_again_ = false;                  // after the last copy, which was not complete
+  bool was_opened_again_ = false;                  // the last copy did not fit, so that the file was enlarged
   double copied_at_s_ = 0;                         // clock_() after the last copy
 };
 

@@ -62,9 +62,9 @@ class NewRunDirectory {
   std::string path_;
 };
 
-/// Removes the records of a run that cannot be restored from the mirror, since the mirror refuses a new run, with another
-/// run_id, while these records exist. The checkpoints of the old run are removed later, when the new run has a checkpoint
-/// in the mirror.
+/// Removes the records of a run that cannot be restored from the mirror. While these records exist, the mirror refuses
+/// a new run, which has another run_id. The checkpoints of the old run are removed later, when the new run has a
+/// checkpoint in the mirror.
 void abandon_mirrored_run(checkpoint::MirroredRun& mirror) try {
   const auto count = mirror.numbers().complete.size();
   const auto later = fmt::format(

@@ -57,7 +57,7 @@ MirrorWriter::Copy MirrorWriter::copy(std::int64_t number, const std::function<v
   return is_complete ? Copy::complete : Copy::sent;
 }
 
-/// Opens checkpoint `number` of the run directory. Returns nothing if the checkpoint was deleted.
+/// Opens checkpoint `number` of the run directory. Returns nullopt if the checkpoint was deleted.
 std::optional<checkpoint::HeldCheckpoint> MirrorWriter::open_checkpoint(std::int64_t number) const try {
   return checkpoint::HeldCheckpoint(run_dir_, number);
 } catch (const Error&) {

@@ -28,7 +28,8 @@ class MirrorWriter {
   MirrorWriter(const config::RunSpec& spec, std::function<void()> require_newest);
 
   std::string url() const { return mirror_.url(); }
-  /// Returns the newest checkpoint that the run directory had when this object was constructed, or nothing.
+  /// Returns the number of the newest checkpoint that the run directory had when this object was constructed; nullopt
+  /// if there was none.
   std::optional<std::int64_t> initial_checkpoint() const { return initial_; }
 
   enum class Copy {

@@ -10,9 +10,9 @@ namespace trainrt::trainer {
 // Functions that read the records of a run from the run's mirror. If a required file is missing, the functions wait for the
 // file, since a storage may list new objects late. They throw StorageError after the storage timeout.
 
-/// Returns the content of run.json in the mirror; nothing if the mirror has no run. Throws UsageError if run.json is
-/// damaged. Also throws UsageError if the mirror has records of attempts but no run.json, since run.json is the first file
-/// that is copied to a mirror and the last file that is removed.
+/// Returns the content of run.json in the mirror; nullopt if the mirror has no run. Throws UsageError if run.json is
+/// damaged, or if the mirror has records of attempts but no run.json: run.json is copied first and removed last, so it
+/// cannot be missing in an intact mirror.
 std::optional<rundir::RunRecord> mirrored_record(const checkpoint::MirroredRun& mirror);
 
 /// Copies run.json, params.json, trainer.json and result.json into `directory`. Only run.json must exist in the mirror.

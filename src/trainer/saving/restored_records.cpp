@@ -35,8 +35,8 @@ void warn_if_older(const std::string& run_dir, const checkpoint::Meta& restored,
         checkpoint::directory_name(newest), from, checkpoint::directory_name(restored.number), restored.iteration));
 }
 
-/// Marks a finished run as stopped if the run finished with another checkpoint than `restored`, since the run must repeat
-/// the work after `restored`.
+/// Marks a finished run as stopped if it finished with another checkpoint than `restored`: the run must then repeat the
+/// work after `restored`.
 void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record, const checkpoint::Meta& restored,
                             const std::string& from) {
   if (record.state != rundir::RunState::finished) return warn_if_older(run_dir, restored, from);
@@ -74,8 +74,8 @@ void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, 
   }
 }
 
-/// Writes the record of one attempt if no attempt has a record, since a start refuses a run directory that has run.json but
-/// no records of attempts.
+/// Writes the record of one attempt if no attempt has a record. Without it, a start would refuse the run directory,
+/// which has run.json but no records of attempts.
 void write_missing_attempt(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   if (!rundir::numbers_of_attempts(run_dir).empty()) return;
   rundir::AttemptRecord record;

@@ -117,8 +117,7 @@ ReportedCheckpoint Saving::gather(const DirectoryCheckpoint* mine) try {
   throw AgreedError(error.what(), error.code());
 }
 
-/// Returns the State that was passed to report(), with the runtime's values added. Returns nothing if report() got no
-/// State.
+/// Returns the State that was passed to report(), with the runtime's values added; nullopt if report() got no State.
 std::optional<State> Saving::with_runtime_values(const DirectoryCheckpoint& given) const {
   if (given.state == nullptr) return std::nullopt;
   if (kind_ != StateKind::directories)
@@ -175,7 +174,7 @@ void Saving::save_at_stop(batch::StopCause cause) {
 }
 
 void Saving::outdate() {
-  cycle_.finish();  // the checkpoint in flight is outdated, too
+  cycle_.finish();  // a checkpoint in flight does not contain the changed state either
   cycle_.outdate();
 }
 
@@ -190,7 +189,7 @@ void Saving::compare_replicas_if_due() {
   const rundir::Meter::Stall stall(parts_.attempt.meter);
   const SpeedWatch::InWork at(parts_.observation.speeds(), watch::Work::save);
   const InPhase comparing(parts_.progress.life(), Phase::checkpoint);
-  cycle_.finish();  // background threads of a save may read the memory that bring_up_to_date() writes
+  cycle_.finish();  // a save in flight may still read the memory that bring_up_to_date() writes
   state_.bring_up_to_date();
   replicas_.compare_all(step);
 }

@@ -77,7 +77,7 @@ class Saving {
   void warn_if_unattached();
 
   // --- after a load ---
-  /// Takes `restored` as the state from which the attempt begins. Not collective.
+  /// Records that the attempt begins from the state `restored`. Not collective.
   void begin_from(const Restored& restored);
   /// Prepares the first save, and the comparison of replicated tensors between ranks.
   void prepare();
@@ -111,8 +111,8 @@ class Saving {
   void outdate();
   /// Compares the replicated tensors of all ranks if config key checkpoint.replica_check_every asks for it at this step.
   void compare_replicas_if_due();
-  /// Compares the values of all ranks in the first steps of the attempt, and logs a warning if they differ, since a stop at
-  /// such a step could not be saved.
+  /// In the first steps of the attempt, compares the values of the State between ranks. Logs a warning if they differ,
+  /// because a stop at such a step could not save the State.
   void compare_first_values();
   /// Waits for the checkpoint in flight, and logs a warning if work is not saved. Called after the train function returned.
   void finish();

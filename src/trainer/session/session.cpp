@@ -245,7 +245,7 @@ StopVote::Outcome Session::vote_on_report(const ReportOptions& options, const Di
   return {.stop = std::max(now.stop, earlier.stop), .wants = std::max(now.wants, earlier.wants), .saves = now.saves};
 }
 
-/// Returns the files and the State for a checkpoint if any rank passed a directory to report(); otherwise nothing.
+/// Returns the files and the State for a checkpoint if any rank passed a directory to report(); otherwise nullopt.
 /// Collective.
 std::optional<trainer::ReportedCheckpoint> Session::gather_checkpoint(const StopVote::Outcome& outcome,
                                                                       const DirectoryCheckpoint* directory) {

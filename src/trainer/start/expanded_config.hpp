@@ -13,8 +13,8 @@ namespace trainrt::trainer {
 /// and the variable.
 Options expanded_config(const Options& given, const Environment& environment);
 
-/// Returns `settings`, the values that a program passes by config key, with the environment variables in paths expanded as
-/// in expanded_config().
+/// Returns `settings`, config values that a program has set, with the environment variables in paths expanded as in
+/// expanded_config(). The keys of the map are config keys.
 std::map<std::string, std::string> expanded_settings(const std::map<std::string, std::string>& settings,
                                                      const Environment& environment);
 

@@ -7,9 +7,9 @@
 
 namespace trainrt::trainer {
 
-/// The number of workers for which a run makes its global batches, before and after a restart. A global batch has
-/// batch_size samples per worker. A restart on another number of ranks changes the number of workers, unless config key
-/// scaling.on_resize is keep_global_batch.
+/// The number of workers of a run's global batch, before and after a restart. A global batch has batch_size samples per
+/// worker. A restart on another number of ranks changes the number of workers, unless config key scaling.on_resize is
+/// keep_global_batch.
 struct GlobalBatch {
   /// Number of workers of the newest checkpoint; 0: the run has no checkpoint. If the config sets scaling.on_resize to
   /// same_bits: number of workers of the run's first attempt; 0: a new run.

@@ -87,7 +87,7 @@ std::map<std::string, std::string> bit_variables_of_process() {
   return values;
 }
 
-/// Returns the kinds of the rank's GPUs, each once; "none" if it has no GPU.
+/// Returns the distinct kinds of the rank's GPUs; "none" if it has no GPU.
 std::string kinds_of_gpus(const World& world) {
   std::set<std::string> kinds;
   for (const int gpu : world.gpus) kinds.insert(device::runtime().describe(gpu).name);
@@ -120,7 +120,8 @@ int threads_of_environment() { return leading_number(Environment::of_process().t
 
 int cpus_in(const std::string& affinity) { return static_cast<int>(std::ranges::count(affinity, '1')); }
 
-/// Returns the numbers of threads of the newest attempt, if it had `ranks` ranks and has recorded them; otherwise nothing.
+/// Returns the number of threads of each rank in the newest attempt. Returns an empty result if this attempt did not
+/// have `ranks` ranks, or has not recorded the numbers.
 rundir::RankTexts recorded_threads(const std::string& run_dir, int ranks) {
   const auto attempts = io::retried([&] { return rundir::read_attempts(run_dir, 1); });
   return attempts.empty() || attempts.back().ranks != ranks ? rundir::RankTexts() : attempts.back().bits.threads;

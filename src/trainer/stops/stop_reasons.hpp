@@ -39,8 +39,8 @@ class StopMargin {
   double max_save_s() const { return saves_.empty() ? expected_save_s_ : saves_.max(); }
   /// Returns the margin in seconds, at most half of the job's length `job_s`; nullopt if failure.stop_before_end is off.
   std::optional<double> seconds(std::optional<double> job_s = std::nullopt) const;
-  /// Returns a warning if the job's length `job_s` (seconds) is less than twice the wanted margin, so that the margin is
-  /// longer than the time for training; otherwise "".
+  /// Returns a warning if the job, `job_s` seconds long, has less time for training than for the wanted margin;
+  /// otherwise "".
   std::string warning_for(double job_s) const;
 
  private:
@@ -88,7 +88,8 @@ class StopReasons {
   /// Returns whether the metrics of a report meet a rule of [stop], and requests the end of the run if they do. Must be
   /// called once per report.
   bool meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics);
-  /// Passes the measurements of a window of training steps to the SlowNodeWatch.
+  /// Passes the slow rank in a window of training steps, if there is one, to the SlowNodeWatch, which may then request
+  /// a stop.
   void take_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds) {
     slow_nodes_.add_window(slow, steps, seconds);
   }

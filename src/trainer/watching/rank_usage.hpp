@@ -15,12 +15,11 @@ namespace trainrt::trainer {
 /// energy. Must be used by one thread at a time.
 class RankUsage {
  public:
-  /// `since_s` is the parameter of UsageMeter. If `is_first_of_node` is true, the node's energy is measured from this call
-  /// on, and memory_warning() checks the node's memory.
+  /// `since_s`: see the constructor of UsageMeter. If `is_first_of_node` is true, the node's energy is measured from
+  /// this call on, and memory_warning() checks the node's memory.
   RankUsage(double since_s, bool is_first_of_node);
-  /// Starts to measure the GPUs of `gpus`, which is nullptr if no GPUs can be measured. Must be called before the first
-  /// sample(), on the thread that calls sample(): the start of NVML may take seconds, for which the train thread must
-  /// not wait.
+  /// Starts to measure the GPUs of `gpus`; nullptr if no GPUs can be measured. Must be called before the first
+  /// sample(), on the thread that calls sample(), and not on the train thread: NVML may take seconds to start.
   void set_gpus(std::unique_ptr<device::GpuMeter> gpus);
   /// Sets the members of `status` that describe CPU time, memory, storage, GPUs and energy.
   void sample(rundir::RankStatus& status);

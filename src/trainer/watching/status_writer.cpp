@@ -22,7 +22,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double tick_s = 1;  // maximum interval between reads of the train thread; the precision of RankStatus::quiet_s
+constexpr double tick_s = 1;  // maximum seconds between reads of the train thread; precision of RankStatus::quiet_s
 
 /// Returns the CPUs in `cpus` as a list such as "0-3,8". Returns "" if the list is too long for the status line of a rank.
 std::string list_of(const cpu_set_t& cpus) {
@@ -86,8 +86,8 @@ struct StatusWriter::Shared {
   void write();
 };
 
-/// Waits up to `wait_s` seconds for the end of the attempt, then reads the state of the train thread into `status`. Returns
-/// false, without reading, if the thread was abandoned.
+/// Waits until the attempt ends, at most `wait_s` seconds, and then stores the state of the train thread in `status`.
+/// Returns false, and reads nothing, if the train thread has stopped waiting for this thread (is_abandoned).
 bool StatusWriter::Shared::read_train_thread(double wait_s) {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, std::chrono::duration<double>(wait_s), [this] { return ending; });

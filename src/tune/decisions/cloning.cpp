@@ -60,9 +60,9 @@ bool try_to_link(const std::string& from, const std::string& folder) {
   return still_exists();
 }
 
-/// Returns the newest checkpoint that was saved at a report, so that a clone does not depend on the time at which its
-/// donor was interrupted. If no checkpoint was saved at a report, returns the newest of all checkpoints. Ignores
-/// checkpoints after the report `last`, unless there are no others.
+/// Returns the newest checkpoint that was saved at a report: a clone must not depend on the time at which its donor was
+/// interrupted. If no checkpoint was saved at a report, returns the newest of all checkpoints. Ignores checkpoints
+/// after the report `last`, unless there are no others.
 std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir, std::int64_t last) {
   auto all = checkpoint::list(run_dir);
   if (all.empty()) return std::nullopt;
@@ -111,7 +111,7 @@ void remove_clone(const Sweep& sweep, std::uint64_t trial, int generation) {
   if (generation < 2) return;
   try {
     io::remove_tree(sweep.directory() + "/" + folder_of(trial, generation, sweep));
-  } catch (const Error&) {  // it only uses space
+  } catch (const Error&) {  // ignored: a leftover link only uses space
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace trainrt::tune {
 
-/// The scheduler of a sweep, and the part of the history that it has already received.
+/// The scheduler of a sweep, and how much of the history was already passed to the scheduler.
 class SchedulerFeed {
  public:
   explicit SchedulerFeed(const Sweep& sweep) : scheduler_(sweep.scheduler()), max_failures_(sweep.max_failures()) {}

@@ -37,7 +37,7 @@ Json described(const Domain& domain) {
           {"log", interval.is_log}};
 }
 
-/// Returns the value as text, or nothing if it is outside of the domain.
+/// Returns the value as text; nullopt if it is outside of the domain.
 std::optional<std::string> value_in(const Json& json, const Domain& domain) {
   const auto text = json.is_string() ? json.get<std::string>() : json.dump();
   if (const auto* choice = std::get_if<Choice>(&domain))

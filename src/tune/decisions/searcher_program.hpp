@@ -18,7 +18,7 @@ Params ask_searcher_program(const Sweep& sweep, std::uint64_t trial, const Histo
 /// null. Grids are omitted, because all of their combinations are tried.
 std::string question_of(const Sweep& sweep, std::uint64_t trial, const History& history);
 
-/// Checks an answer and adds the values of the grids. Throws Error.
+/// Parses the answer of the searcher program, and adds the values of the grids. Throws Error if the answer is invalid.
 Params params_in(const std::string& answer, const Sweep& sweep, std::uint64_t trial);
 
 }  // namespace trainrt::tune

@@ -74,9 +74,9 @@ std::optional<Claim> Claims::fresh(const History& history) {
   return std::nullopt;
 }
 
-/// Claims a trial whose claim belongs to a dead process. That process may have died before or after it wrote its first
-/// record of the trial. The trial is run even if the scheduler ends it, since its files may be incomplete: it continues
-/// from its checkpoint and ends (TrialCallback::on_restored()).
+/// Claims a trial of a process that has died, before or after it wrote a first record of the trial. The trial runs
+/// again even if the scheduler has decided to end it, because its files may be incomplete: the new attempt continues
+/// from the trial's checkpoint, and then ends (TrialCallback::on_restored()).
 std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& scheduler) {
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);

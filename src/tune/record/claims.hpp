@@ -13,13 +13,13 @@ namespace trainrt::tune {
 struct Claim {
   std::uint64_t trial = 0;
   int attempt = 0;
-  bool ends = false;  ///< the scheduler stops the paused trial: record that instead of running it
+  bool ends = false;  ///< true: record that the scheduler has stopped this paused trial, and do not run it
 };
 
 /// Returns whether an attempt of the run in `run_dir` is alive.
 bool run_is_alive(const std::string& run_dir);
 
-/// Returns the path of the claim on an attempt of a trial.
+/// Returns the path of the claim file: only the process that creates it may run this attempt of the trial.
 std::string claim_file(const Sweep& sweep, std::uint64_t trial, int attempt);
 
 /// Selects the trial that a process runs next, and claims it. Not thread-safe, but several threads of a process may
@@ -30,7 +30,7 @@ class Claims {
 
   /// Claims the next trial. An interrupted trial is preferred, then a new trial, then a trial of a process that died.
   /// If the scheduler pauses trials to let other trials run, new trials come first, then the trials with the fewest
-  /// reports. Returns nothing if no trial can be run now.
+  /// reports. Returns nullopt if no trial can be run now.
   std::optional<Claim> next(const History& history, const Scheduler& scheduler);
 
   /// Returns whether a live process runs the trial. Claims nothing.

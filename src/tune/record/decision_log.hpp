@@ -10,7 +10,8 @@ namespace trainrt::tune {
 /// journal file had been read, so that the decision can be reproduced (src/tune/details.md).
 class DecisionLog {
  public:
-  /// Appends to the files of `writer`. No other process may write to them while the object exists.
+  /// Appends to the files of process number `writer` of the sweep. No other process may write to them while the object
+  /// exists.
   DecisionLog(const std::string& journal, int writer)
       : records_(journal, writer), reads_(JournalWriter::of_reads(journal, writer)) {}
   /// Records a decision that was made after reading the journal up to `read`. The record is durable when the function

@@ -20,12 +20,13 @@ constexpr std::array<std::string_view, 4> verdict_names{"go on", "stop", "pause"
 
 Json number_or_null(const std::optional<double>& value) { return value ? json_of_number(*value) : Json(nullptr); }
 
-/// Returns the number under `key`; nothing if it is missing, null or NaN.
+/// Returns the number under `key`; nullopt if it is missing, null or NaN.
 std::optional<double> number_in(const Json& json, const char* key) {
   return json.contains(key) && !json.at(key).is_null() ? number_of_json(json.at(key)) : std::nullopt;
 }
 
-/// Records of different files can arrive in any order, so a record of an older attempt is ignored.
+/// Applies the record that an attempt began. Records of different files can arrive in any order, so the record of an
+/// attempt that is older than the known one is ignored.
 void take_begin(int attempt, Trial& trial) {
   if (attempt <= trial.attempt) return;
   trial.attempt = attempt;
@@ -37,7 +38,8 @@ void count_failures(Trial& trial) {
       std::ranges::count_if(trial.failed_attempts, [&](int attempt) { return attempt > trial.retried_after; }));
 }
 
-/// A retry record may be read before the records of the attempts to which it refers.
+/// Applies a record that gives a failed trial new attempts. It may be read before the records of the attempts to which
+/// it refers.
 void take_retry(int attempt, Trial& trial) {
   trial.retried_after = std::max(trial.retried_after, attempt);
   count_failures(trial);
@@ -72,7 +74,8 @@ void take_end(const Json& json, int attempt, Trial& trial) {
   if (json.contains("final_up_to") && attempt > trial.retried_after) trial.final_up_to = json.at("final_up_to").get<int>();
 }
 
-/// Adds a decision. A decision to clone counts only in the generation in which it was made.
+/// Applies the record of a scheduler's decision. A decision to clone counts only in the generation in which it was
+/// made; each cloning begins a new generation.
 void take_decision(const Decision& decision, Trial& trial) {
   trial.reports[decision.report.at] = decision.report.score;
   const auto& at = decision.report.at;

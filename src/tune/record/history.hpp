@@ -28,7 +28,7 @@ struct MissingMetric {
   std::vector<std::string> reported;  ///< names of the numbers in the report
 };
 
-/// State of a trial, from the records of all writers.
+/// The state of a trial, computed from the records of all processes of the sweep.
 struct Trial {
   /// The numbers are stored in the journal and must not change. `stopped` means that the scheduler ended the trial.
   enum class State : std::uint8_t { running, paused, failed, finished, stopped };
@@ -45,10 +45,10 @@ struct Trial {
   int params_attempt = 0;                         ///< attempt that asked the searcher program for `params`
   int generation = 1;                             ///< 1 + the number of times that the trial became a clone
   std::string clone_of = {};             ///< checkpoint in the sweep's directory from which this generation started
-  std::uint64_t donor = 0;               ///< trial whose checkpoint `clone_of` is
+  std::uint64_t donor = 0;               ///< trial that saved the checkpoint `clone_of`
   int donor_generation = 1;              ///< generation of the donor at that checkpoint
   std::optional<Decision> cloning = {};  ///< decision by which the trial becomes a clone before it continues
-  std::int64_t kept_at = 0;  ///< iteration, in this generation, of the last cloning from a donor without a checkpoint
+  std::int64_t kept_at = 0;  ///< last iteration of this generation at which a donor had no checkpoint to clone; 0: never
   int halts = 0;             ///< number of times that the scheduler paused the trial
   std::optional<int> final_up_to = {};               ///< TrialEnd::final_up_to of the newest attempt
   std::optional<MissingMetric> missing_metric = {};  ///< TrialEnd::missing_metric of the attempt that ended last
@@ -107,10 +107,12 @@ struct Clone {
 std::string clone_record(const Clone& clone);
 std::string end_record(const TrialEnd& end);
 
-/// The state of all trials, from the records of a journal. Records of different writers may be added in any order.
+/// The state of all trials, computed from the records in a sweep's journal. Records of different processes may be added
+/// in any order.
 class History {
  public:
-  /// Adds a record. Unknown kinds of records, from later versions, are ignored.
+  /// Adds a record that process number `writer` has written. Unknown kinds of records, from later versions, are
+  /// ignored.
   void take(int writer, const std::string& json);
   const std::map<std::uint64_t, Trial>& trials() const { return trials_; }
   /// Returns the state of a trial, or a default Trial if no attempt of the trial has begun.

@@ -27,7 +27,7 @@ constexpr int max_files = 1'000'000;
 
 std::string checksum_of(std::string_view json) { return io::digest_of(json).substr(0, checksum_digits); }
 
-/// Returns the JSON of a line; nothing if the checksum differs.
+/// Returns the JSON text of a journal line; nullopt if its checksum is wrong.
 std::optional<std::string> record_in(std::string_view line) {
   if (line.size() <= checksum_digits || line[checksum_digits] != ' ') return std::nullopt;
   const auto json = line.substr(checksum_digits + 1);
@@ -74,7 +74,7 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-/// Returns whether the file is empty or ends with a line break. A killed writer may leave an incomplete line.
+/// Returns whether the file is empty or ends with a line break. A process that was killed may leave an incomplete line.
 bool ends_with_line_break(int file) {
   struct stat info {};
   char last = 0;

@@ -8,9 +8,9 @@
 
 namespace trainrt::tune {
 
-// The journal of a sweep is a folder of files. Each file is written by one writer, which only appends to it. A record
-// is one line: a checksum, a blank and a JSON object. The records of one file are ordered; the records of different
-// files are not. A line that a killed writer left incomplete is skipped.
+// The journal of a sweep is a folder of files. Each process of the sweep has its own file, and only appends to it. A
+// record is one line: a checksum, a blank and a JSON object. The records of one file are ordered; the records of
+// different files are not. A line that a killed process left incomplete is skipped.
 
 /// Number of bytes that were read of each journal file, by the number of the file.
 using Positions = std::map<int, std::uint64_t>;
@@ -24,8 +24,8 @@ class JournalWriter {
   /// Continues a file that no other process writes.
   JournalWriter(const std::string& folder, int number);
 
-  /// Returns a writer of the file that records the read positions for journal file `number` (decision_log.hpp). A sweep
-  /// can continue without this file.
+  /// Returns a writer of the file that records, for each decision in journal file `number`, how much of the journal had
+  /// been read (decision_log.hpp). A sweep can continue without this file.
   static JournalWriter of_reads(const std::string& folder, int number);
 
   int number() const { return number_; }
@@ -41,7 +41,7 @@ class JournalWriter {
   std::string path_;
 };
 
-/// Reads the records that all writers append.
+/// Reads the records that all processes of a sweep append to their journal files.
 class JournalReader {
  public:
   explicit JournalReader(std::string folder) : folder_(std::move(folder)) {}

@@ -7,7 +7,7 @@ namespace trainrt::tune {
 
 /// A message about tune.mode, and whether it is a warning.
 struct DirectionNotice {
-  std::string text;  ///< "": nothing to say
+  std::string text;  ///< "" if no notice is necessary
   bool is_warning = false;
 };
 

@@ -15,7 +15,7 @@
 
 namespace trainrt::tune {
 
-/// The checkpoint from which a generation of a trial starts.
+/// The checkpoint from which a trial starts after it became a clone. Each cloning begins a new generation of the trial.
 struct CloneStart {
   int generation = 1;      ///< 1: the trial is not a clone
   std::string checkpoint;  ///< path in the sweep's directory

@@ -16,7 +16,7 @@ struct SortedConfig {
   Options sweep, space, mutations, trial;
   std::map<std::string, Options> schedulers;
 };
-/// Throws UsageError for the section of an unknown scheduler.
+/// Divides the keys of a config by section. Throws UsageError if a section [tune.NAME] belongs to no scheduler.
 SortedConfig sorted_config(const Options& config);
 
 /// Returns the checked keys of [tune.NAME] for scheduler `name`. Throws UsageError if the scheduler is unknown.

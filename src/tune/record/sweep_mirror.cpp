@@ -74,8 +74,8 @@ void restore_start_of_clone(const Sweep& sweep, std::uint64_t number, const Tria
                              fs::path(clone.clone_of).filename().string()));
 }
 
-/// Throws UsageError if the mirror has a generation of the trial that the journal lacks. The trial would continue that run,
-/// although the journal may give it other values.
+/// Throws UsageError if the mirror has a later generation of the trial than the journal: the trial has become a clone
+/// once more. Otherwise the trial would continue that run, although the journal may contain other values for it.
 void refuse_later_generation(const Sweep& sweep, std::uint64_t number, const Trial& trial) {
   const auto later =
       trainer::mirror_of(spec_of(sweep, number, sweep.params_of(number), {trial.generation + 1, trial.clone_of}));

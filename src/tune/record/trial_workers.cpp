@@ -13,7 +13,7 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr std::int64_t max_ranks = 1000000;  // as of tune.workers
+constexpr std::int64_t max_ranks = 1000000;  // same maximum as that of tune.workers
 
 const SearchSpace::Dimension* workers_in(const SearchSpace& space) {
   const auto& all = space.dimensions();

@@ -31,7 +31,7 @@ struct RunName {
   int generation = 1;
 };
 
-/// Parses the name of a trial's run, "trial_00003" or "trial_00003-2". Returns nothing for other names.
+/// Parses the name of a trial's run, "trial_00003" or "trial_00003-2". Returns nullopt for other names.
 std::optional<RunName> run_in(const std::string& name) {
   const std::string prefix = "trial_";
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -42,7 +42,8 @@ std::optional<RunName> run_in(const std::string& name) {
   return RunName{static_cast<std::uint64_t>(*trial), static_cast<int>(*generation)};
 }
 
-/// Returns the newest generation of each trial that has a run.
+/// Returns the newest generation of each trial that has a run directory; each cloning of a trial begins a new
+/// generation.
 std::map<std::uint64_t, int> generations_of(const Sweep& sweep) {
   std::map<std::uint64_t, int> newest;
   for (const auto& name : io::list_if_exists(sweep.directory()))
@@ -148,8 +149,8 @@ class JournalRepair {
       if (const auto place = place_of(trial); std::ranges::find(places_, place) == places_.end()) places_.push_back(place);
   }
 
-  /// Returns the highest writer number in the claims. A new file must not reuse the number of a removed file, because
-  /// the trials of the removed file would then seem to be running.
+  /// Returns the highest number of a journal file that the claims name. A new file must not reuse the number of a
+  /// removed file, because the trials of the removed file would then seem to be running.
   int newest_claimer() const {
     int newest = 0;
     for (const auto& name : io::list_if_exists(sweep_.claims()))
@@ -158,8 +159,8 @@ class JournalRepair {
     return newest;
   }
 
-  /// Returns the name of the file that should contain the records of the trial's newest attempt, with the line of the
-  /// damage if it is known.
+  /// Returns, for an error message, the journal file that should contain the records of the trial's newest attempt,
+  /// with the line of the damage if it is known.
   std::string place_of(std::uint64_t trial) const {
     const auto claim = claim_file(sweep_, trial, newest_claim(trial));
     const auto writer = io::exists(claim) ? parse_integer(io::read_file(claim)) : std::nullopt;

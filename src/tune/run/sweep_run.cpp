@@ -22,12 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto poll_interval = 50ms;  // of signals
+constexpr auto poll_interval = 50ms;  // interval at which signals are checked
 constexpr auto journal_poll_interval = 1s;
 constexpr int max_polls_at_end = 5;
 constexpr auto heartbeat_interval = 5s;
 constexpr auto progress_interval = 60s;
-constexpr auto stop_notice_delay = 2s;  // after a stop, until the trials that still run are reported
+constexpr auto stop_notice_delay = 2s;  // time after a stop until a message names the number of trials that still run
 
 /// Limits how often an action is performed.
 class Throttle {
@@ -75,7 +75,7 @@ std::string retry_failed(const Sweep& sweep) {
 class SweepRun::FailureWatch {
  public:
   explicit FailureWatch(const Sweep& sweep) : sweep_(sweep), reader_(sweep.journal()), before_(failed()) {}
-  /// Ignores a truncated journal, because the groups report it.
+  /// Returns false if the journal was truncated; the threads that run trials report this error.
   bool has_failures() try { return failed() > before_; } catch (const Error&) {
     return false;
   }
@@ -101,14 +101,14 @@ SweepRun::SweepRun(const Sweep& sweep)
 
 SweepRun::~SweepRun() = default;
 
-/// Forwards signals to the groups, and writes heartbeats and progress lines. `stop_file` is the parameter of
-/// run_here(), or "".
+/// Forwards signals to the groups, each of which runs one trial after another, and writes heartbeats and progress
+/// lines. `stop_file` is the parameter of run_here(), or "".
 void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file) {
   using Clock = std::chrono::steady_clock;
   Throttle others(journal_poll_interval), heartbeat(heartbeat_interval), line(progress_interval);
-  std::optional<Clock::time_point> notice_at;  // when the trials that have not stopped are reported
+  std::optional<Clock::time_point> notice_at;  // time of the message about trials that have not stopped yet
   bool has_stopped_groups = false;
-  std::pair<std::uint64_t, int> printed;  // what the last progress line said
+  std::pair<std::uint64_t, int> printed;  // numbers of done and running trials in the last progress line
   while (working_ > 0) {
     if (batch::stop_signal() != 0) stopping_ = true;
     if (stopping_ && !std::exchange(has_stopped_groups, true)) {
@@ -180,8 +180,8 @@ ExitCode SweepRun::run_here(TrialRunner& runner, const std::string& stop_file) {
   return outcome();
 }
 
-/// Reads the journal. A group ends without a stop only after it has found that all trials are done. If the journal
-/// still shows fewer, its listing is incomplete, and it is read again.
+/// Reads the journal. If no stop was requested, all trials are done, because the groups end only then. A storage may
+/// show new records late, so the journal is read again while it has fewer trials that are done.
 History SweepRun::history_at_end() const {
   auto history = history_of(sweep_);
   for (int polls = 1; polls < max_polls_at_end && !stopping_ && trials_done(sweep_, history) < sweep_.trials(); ++polls) {

@@ -1,5 +1,5 @@
 // Asynchronous successive halving (Li et al., A System for Massively Parallel Hyperparameter Tuning, MLSys 2020), in
-// the variant that stops trials. Names and defaults are those of Ray Tune.
+// the variant that stops trials. The keys have the names and defaults of Ray Tune.
 //
 // A rung is a number of reports: grace_period * reduction_factor^k. A trial that reaches a rung stops unless it is
 // among the best 1/reduction_factor of the trials that have reached the rung so far.

@@ -143,9 +143,9 @@ class AsynchronousPbt final : public Pbt {
   std::set<std::uint64_t> done_;
 };
 
-/// Compares all trials by their reports with the same number, when each trial has reached this report or is done. Trials
-/// that finish later take part, so that a comparison does not depend on the time at which it is made. A donor waits until
-/// its clones have linked its checkpoint.
+/// Compares trials at a report only when each trial has made this report or is done. Trials that have finished since
+/// this report take part, too, so that a comparison does not depend on the time at which it is made. A donor waits
+/// until its clones have linked its checkpoint.
 class SynchronousPbt final : public Pbt {
  public:
   SynchronousPbt(const Options& options, const SweepFacts& sweep) : Pbt(options, sweep.seed), trials_(sweep.trials) {}
@@ -176,8 +176,8 @@ class SynchronousPbt final : public Pbt {
   bool clones_from_compared_report() const override { return true; }
 
  private:
-  /// Returns whether the trial has already been compared at this report, before it became a clone: the checkpoint of its
-  /// donor was older.
+  /// Returns whether the trial was compared at this report already, before it became a clone. A clone repeats reports
+  /// if its donor's checkpoint is older than them.
   bool is_repeated(const TrialReport& report) const { return has_reached(report.trial, report.at.iteration); }
 
   bool has_reached(std::uint64_t trial, std::int64_t iteration) const {

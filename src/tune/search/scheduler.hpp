@@ -49,12 +49,13 @@ struct Verdict {
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  /// Returns whether decisions use the report with this number. Other reports are not recorded.
+  /// Returns whether the scheduler needs report number `iteration` of a trial for its decisions. Other reports are not
+  /// recorded.
   virtual bool wants(std::uint64_t trial, std::int64_t iteration) const = 0;
   /// Adds a report of any trial. Precondition: wants() is true for the report.
   virtual void observe(const TrialReport& report) = 0;
-  /// Called when a trial has followed a decision to clone it at a report up to `at`: it is a clone now, or it continues
-  /// unchanged because its donor has no checkpoint.
+  /// Called when a trial has followed a decision to clone it, made at a report up to `at`. The trial is a clone now, or
+  /// it continues unchanged because its donor has no checkpoint.
   virtual void observe_cloning(std::uint64_t /*trial*/, const ReportPosition& /*at*/) {}
   /// Called once when a trial is done: it has finished, was stopped, or failed and will not be run again.
   virtual void forget(std::uint64_t /*trial*/) {}
@@ -64,7 +65,7 @@ class Scheduler {
   /// Returns the decision about a paused trial after the reports observed so far: it continues (go_on), stays paused,
   /// stops, or becomes a clone before it continues.
   virtual Verdict verdict_on_paused(std::uint64_t /*trial*/) const { return {}; }
-  /// Returns the value of the key max_t: every trial stops after this number of reports. Returns nothing if the
+  /// Returns the value of the key max_t: every trial stops after this number of reports. Returns nullopt if the
   /// scheduler has no such key.
   virtual std::optional<std::int64_t> max_reports() const { return std::nullopt; }
   /// Returns whether the scheduler pauses a trial at a report while another trial waits for resources.

@@ -52,7 +52,7 @@ double number_in(const std::string& text, bool is_whole) {
   return *number;
 }
 
-/// Returns the interval of the multiples of `step` from `low` to `high`, which is included unless `step` is 1.
+/// Returns `made` with its bounds moved to multiples of `step`. The upper bound is included unless `step` is 1.
 Interval in_steps(Interval made) {
   made.low = std::ceil(made.low / made.step) * made.step;
   if (made.step > 1) made.high = std::floor(made.high / made.step) * made.step + 1;
@@ -145,7 +145,7 @@ const Choice* grid_of(const Domain& domain) {
   return choice != nullptr && choice->is_grid ? choice : nullptr;
 }
 
-/// Returns the step between integers of the interval.
+/// Returns the distance between neighbouring integers of the interval.
 double whole_step(const Interval& interval) { return std::max(1.0, interval.step); }
 
 double in_interval(const Interval& interval, double unit) {

@@ -33,9 +33,9 @@ using Domain = std::variant<Interval, Choice>;
 /// UsageError if the call or its arguments are invalid.
 Domain domain_of(const std::string& text);
 
-/// Returns the value at the coordinate `unit`, in [0, 1).
+/// Returns the value of the domain at the coordinate `unit`, a number in [0, 1).
 std::string value_at(const Domain& domain, double unit);
-/// Returns the value of the interval nearest to `number`.
+/// Returns the value of the interval that is nearest to `number`, as text.
 std::string value_near(const Interval& interval, double number);
 /// Returns whether values are drawn from the domain: it is neither a grid nor a single value.
 bool is_drawn(const Domain& domain);

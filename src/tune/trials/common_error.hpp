@@ -11,16 +11,16 @@
 
 namespace trainrt::tune {
 
-/// Returns the first trial that has no varied value in common with trial 0. A key is varied if it has different values
-/// in the first trials. Returns nothing if every trial shares such a value with trial 0.
+/// Returns the first trial that has no varied value in common with trial 0; nullopt if every trial shares such a value
+/// with trial 0. A value is varied if its key has different values in the first trials.
 std::optional<std::uint64_t> trial_unlike_first(const Sweep& sweep);
 
 /// Detects a config error that all trials share. Such an error ends the sweep. There are two cases:
 /// - Two trials without a common value exited with 64 and the same message before a report.
 /// - A trial did not report tune.metric, and no other trial has reported it.
 ///
-/// Only trials that ended after this object was created count. A trial that already lacked the same metric before does
-/// not count again, so that the next start of the sweep tries a different trial.
+/// Only trials that ended after this object was created count. A trial that lacked the same metric before that time
+/// does not count, so that the next start of the sweep tries a different trial.
 class CommonError {
  public:
   CommonError(const Sweep& sweep, const History& before);

@@ -8,8 +8,8 @@
 
 namespace trainrt::tune {
 
-/// Returns the names of the numbers in a report if none of them is `metric`. Returns nothing if the report has this
-/// metric. Values of the runtime are omitted.
+/// Returns the names of the numbers in a report if none of them is `metric`; nullopt if the report has this metric.
+/// Values of the runtime are omitted.
 std::optional<MissingMetric> missing_metric_in(const ReportedMetrics& report, const std::string& metric);
 
 /// Returns the error of a trial with a report without tune.metric.

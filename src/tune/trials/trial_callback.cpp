@@ -26,11 +26,11 @@ class TrialCallback final : public trainer::StoppingCallback {
   std::string name() const override { return "tune"; }
   Stop stop() override { return stop_; }
 
-  void on_start(const RunInfo&) override { catch_up(); }  // reads the long part once; reports read the rest
+  void on_start(const RunInfo&) override { catch_up(); }  // the existing records; reports then read only newer ones
 
-  /// Ends the trial if the scheduler has decided so at a report that the checkpoint contains: the attempt of that report
-  /// was killed, or the trial was paused, before it could end. A decision at a later report is applied again at that
-  /// report.
+  /// Ends the trial if the scheduler has already decided so, at a report that the checkpoint contains. The trial could
+  /// not end then, because its attempt was killed or the trial was paused. A decision at a later report is applied
+  /// again at that report.
   void on_restored(std::int64_t iteration) override {
     if (feed_.scheduler().verdict_on_paused(trial_).kind != Verdict::Kind::stop) return;
     const auto generation = history_.trial(trial_).generation;

@@ -104,8 +104,8 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
     // The journal stores this text; StopReason replaces it by a more exact one before the user sees it.
     end.why = early ? fmt::format("stopped early by the scheduler at report {}", end.iterations) : "";
   } else if (exit_code == static_cast<int>(ExitCode::stopped) || (was_signalled && exit_code == signalled + SIGUSR1)) {
-    end.state = Trial::State::paused;  // the second case: SIGUSR1 arrived before its handler was installed
-    if (!has_run) end.why = "stopped; the next start continues it";
+    end.state = Trial::State::paused;  // if SIGUSR1 killed it, the handler was not installed yet
+    if (!has_run) end.why = "stopped before its run began; the next start of the sweep continues it";
   } else {
     end.state = Trial::State::failed;
     if (end.why.empty()) end.why = fmt::format("exited with {}; see {}", exit_code, log);

@@ -96,8 +96,9 @@ void TrialGroup::run_trial(const Claim& claim) {
                     sweep_.name_of(claim.trial)));
 }
 
-/// Records the failure of a trial that crashed the group that ran it. The failure is read from the trial's run
-/// directory. Without this record, the trial would crash every group that takes it over.
+/// Records the failure of a trial that crashed the processes that ran it. The failure is read from the trial's run
+/// directory. Without this record, other processes would run the trial again, and each of them would crash. Returns
+/// false if the run directory contains no such failure.
 bool TrialGroup::write_lost_failure(const Claim& claim) {
   const auto trial = history_.trial(claim.trial);
   if (trial.attempt == 0 || trial.state != Trial::State::running) return false;
@@ -136,7 +137,7 @@ void TrialGroup::end_trial(const Claim& claim) {
             trial.params.empty() ? sweep_.params_of(claim.trial) : trial.params);
 }
 
-/// Records that a trial becomes a clone, if the scheduler has decided so since it paused the trial.
+/// Records that a paused trial becomes a clone, if the scheduler has decided this since the pause.
 void TrialGroup::decide_on_paused(std::uint64_t trial) {
   const auto& known = history_.trial(trial);
   if (known.cloning || known.reports.empty()) return;

@@ -14,12 +14,12 @@
 
 namespace trainrt::tune {
 
-/// Runs trials of a sweep one after the other on the same ranks. Each group writes its own journal file.
+/// Runs trials of a sweep, one after the other, on the same ranks. Each group writes a journal file of its own.
 class TrialGroup {
  public:
-  /// `stopping`: shared by all groups of this process; any group may set it. `common_error`: an error that ends the sweep.
-  /// `ends`: shared by all groups of this process; a group holds it while it records and logs the end of a trial, so that
-  /// the logged numbers of done trials increase.
+  /// `stopping`: shared by all groups of this process; any group may set it. `common_error`: detects an error that ends
+  /// the sweep. `ends`: mutex shared by all groups of this process. A group locks it while it records and logs the end
+  /// of a trial, so that the logged numbers of done trials increase.
   TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping, const CommonError& common_error,
              std::mutex& ends);
 

@@ -136,7 +136,7 @@ std::string line_path(const std::vector<std::vector<Point>>& parts) {
   for (const auto& part : parts) {
     for (std::size_t i = 0; i < part.size(); ++i)
       path += fmt::format("{}{:.1f},{:.1f}", i == 0 ? 'M' : 'L', part[i].x, part[i].y);
-    if (part.size() == 1) path += "h0.1";  // the round line ends show a segment of one point
+    if (part.size() == 1) path += "h0.1";  // a segment of one point is visible because line ends are round
   }
   return path;
 }

@@ -58,8 +58,8 @@ std::vector<Slowness> slowness_of(const std::vector<std::vector<float>>& means, 
   return all;
 }
 
-/// Returns the numbers of `count` ranks. Two thirds of these ranks have the highest mean ratios, the rest have the
-/// highest maximum ratios.
+/// Returns the numbers of the `count` slowest ranks: two thirds of them have the highest mean ratios, the others have
+/// the highest maximum ratios.
 std::vector<std::size_t> slowest_of(std::vector<Slowness> all, std::size_t count) {
   std::vector<std::size_t> chosen;
   const auto take_slowest = [&](auto field, std::size_t until) {

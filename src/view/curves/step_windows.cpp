@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double max_us = 1e15;  // microseconds; about 30 years
+constexpr double max_us = 1e15;  // maximum valid time in microseconds: about 30 years
 constexpr double max_steps = 1e15;
 
 /// Returns the times in the array `key` of `line`. Values that are not numbers from 0 to `max_us` become NaN.

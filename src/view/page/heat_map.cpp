@@ -34,7 +34,7 @@ std::size_t shade_of(float ratio) {
   return std::min<std::size_t>(static_cast<std::size_t>(found - shades.begin()), shades.size() - 1);
 }
 
-/// Returns the reference time of each interval, with which the times of the ranks are compared.
+/// Returns, for each interval, the time with which the times of the ranks are compared.
 std::vector<float> reference_of(const RankTimes& times) {
   if (times.ranks > 1) return times.median_us;
   return std::vector<float>(times.median_us.size(), median_of(times.median_us));

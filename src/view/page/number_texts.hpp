@@ -16,7 +16,7 @@ std::string step_time_text(double microseconds);
 std::string share_text(double share);
 /// Returns a duration: "3.2 s", or "1:02:03" in hours, minutes and seconds if it is at least a minute.
 std::string duration_text(double seconds);
-/// Returns a number with so many digits that parsing the text returns the same number. Returns a text unchanged.
+/// Returns a number with all digits that are needed to read it back exactly. Returns a text unchanged.
 std::string exact_text(const metrics::Record::Value& value);
 
 }  // namespace trainrt::view::page

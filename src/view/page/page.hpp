@@ -18,7 +18,7 @@ struct RunView {
   std::vector<FailureExcerpt> failures;
 };
 
-/// Returns `summary` with the other members of RunView, which are read from the run directory. Throws StorageError if a
+/// Returns the RunView of a run: `summary`, and data that are read from the run directory. Throws StorageError if a
 /// file cannot be read.
 RunView view_of(RunSummary summary);
 

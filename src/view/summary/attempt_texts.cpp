@@ -33,8 +33,8 @@ std::string phase_of(const rundir::RankStatus& rank, const rundir::AttemptRecord
 const rundir::AttemptRecord* announcing_attempt(rundir::RunState state, std::span<const rundir::AttemptRecord> attempts,
                                                 const std::string& now) {
   if (state == rundir::RunState::finished) return nullptr;
-  // Before the announced start of the next attempt, the state of the run is over, or "starting" if the ranks restart in
-  // the same processes.
+  // Until the announced attempt starts, rundir::is_over() is true for the state of the run. If the ranks restart in the
+  // same processes, the state is "starting" instead.
   const bool has_ended = rundir::is_over(state) || (!attempts.empty() && !attempts.back().end.empty());
   const auto ended = attempts.size() - std::min<std::size_t>(attempts.size(), has_ended ? 1 : 2);
   if (ended == attempts.size() || !attempts[ended].next_start) return nullptr;

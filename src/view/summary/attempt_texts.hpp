@@ -25,9 +25,10 @@ std::string saved_point_of(const rundir::AttemptRecord& attempt);
 /// yet, is "training", or "running" if the rank's program does not report progress.
 std::string phase_of(const rundir::RankStatus& rank, const rundir::AttemptRecord& attempt);
 
-/// Returns the attempt of a run that has ended and announces the start of the next one (AttemptRecord::next_start);
-/// nullptr if the run has finished, or if no start was announced. `attempts` are the attempts of the run, oldest first, and
-/// `now` is the UTC time. A running attempt that waits for its announced start counts as not started.
+/// Returns the ended attempt that announces the start of the next one (AttemptRecord::next_start); nullptr if the run
+/// has finished, or if no start was announced. `attempts` are the attempts of the run, oldest first, and `now` is the
+/// UTC time. If the next attempt has a record already, but still waits for its announced start, it counts as not
+/// started.
 const rundir::AttemptRecord* announcing_attempt(rundir::RunState state, std::span<const rundir::AttemptRecord> attempts,
                                                 const std::string& now);
 

@@ -39,8 +39,8 @@ void end_if_killed(RunSummary& run) {
   last.why = rundir::why_without_end(last.owner, {});
 }
 
-/// Raises the iteration of the newest attempt to the iteration of the last report, which may be newer than the heartbeat of
-/// the attempt. The step is raised, too, if the report has the metric "_step".
+/// The last report may be newer than the last heartbeat of the newest attempt. Raises the iteration of this attempt to
+/// the iteration of the last report, and its step to the metric "_step", if the report has one.
 void take_last_report(RunSummary& run) {
   if (run.reports.empty() || run.attempts.empty() || run.attempts.back().start.empty()) return;
   auto& newest = run.attempts.back();

@@ -27,7 +27,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Properties of all ranks together, with which a single rank is compared.
+/// Values over all ranks, with which each rank is compared.
 struct Common {
   double age_s = 0;
   std::int64_t step = 0;  ///< maximum over the ranks

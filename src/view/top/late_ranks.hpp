@@ -12,7 +12,7 @@ namespace trainrt::view {
 /// Returns whether `text` is a time in the format of utc_now().
 bool is_utc(const std::string& text);
 
-/// A rank that delays the other ranks or gives no sign of life.
+/// A rank that delays the other ranks, or that has not updated its record for too long.
 struct LateRank {
   std::size_t rank = 0;
   std::string why;

@@ -35,8 +35,8 @@ struct Usage {
   std::optional<double> gpu, gpu_memory;        ///< mean utilization, 0 to 1; bytes
 };
 
-/// The progress of a running attempt in a window of wall-clock time. The window is the last minute, or the time since
-/// the first step could begin if the attempt has not been read for a minute.
+/// The progress of a running attempt in a window of wall-clock time. The window is the last minute. If the attempt has
+/// been read for less than a minute, the window begins when the first step could begin.
 struct RecentProgress {
   double seconds = 0, steps = 0, iterations = 0;
 };
@@ -59,8 +59,8 @@ struct LiveStatus {
   std::vector<Event> events;  ///< oldest first
 
   bool is_over() const { return rundir::is_over(state); }
-  /// Returns the ended attempt that announces the next attempt; nullptr if no attempt is announced, or if it can no
-  /// longer be expected.
+  /// Returns the ended attempt that announces the next attempt. Returns nullptr if no attempt is announced, or if the
+  /// announced one can no longer be expected.
   const rundir::AttemptRecord* restarting() const;
 };
 
@@ -68,7 +68,7 @@ struct LiveStatus {
 /// monotonic clock in the run's own process.
 class ProgressWindow {
  public:
-  /// Takes the newest values of a running attempt, and returns the progress in the window that ends with them. For the
+  /// Adds the newest values of a running attempt, and returns the progress in the window that ends with them. For the
   /// first values of another attempt, a new window begins.
   RecentProgress take(const rundir::AttemptRecord& attempt);
 
@@ -117,7 +117,7 @@ class LiveRun {
   std::vector<Used> used_before_;
   std::vector<std::pair<double, Used>> rates_;  ///< by rank: a number of seconds, and the usage in these seconds
   std::map<std::int64_t, Event> checkpoints_;   ///< by number of the checkpoint
-  double checked_at_s_ = -1e9;                  ///< when the check of the attempt's owner was last done
+  double checked_at_s_ = -1e9;                  ///< time of the last check whether the attempt's owner is alive
   bool was_alive_ = true;
 };
 

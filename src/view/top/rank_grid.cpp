@@ -79,7 +79,7 @@ void add_cells(PaintedLine& line, std::span<const Cell> cells) {
   }
 }
 
-/// Returns lines with the ranks of several nodes each. Returns an empty vector if the nodes need more than `rows`
+/// Draws the ranks grouped by node, several nodes per line. Returns an empty vector if the nodes need more than `rows`
 /// lines.
 std::vector<PaintedLine> node_lines(const std::vector<Group>& groups, std::size_t columns, std::size_t rows) {
   std::vector<PaintedLine> lines;

@@ -50,8 +50,9 @@ std::string spark_line(std::span<const double> values, std::size_t columns, bool
 
 std::vector<PaintedLine> header_lines(const LiveStatus& run, const Canvas& canvas);
 std::vector<PaintedLine> metric_lines(const LiveStatus& run, const Canvas& canvas, std::size_t rows);
-/// Returns a line per rank if the lines fit into `rows`; else a character per rank, grouped by node, if these fit; else
-/// a character per group of ranks. Lines that describe the late ranks and the slow rank follow.
+/// Returns a line per rank if these lines fit into `rows`. Otherwise, returns a character per rank, grouped by node,
+/// or, if there are still too many, a character per group of ranks. Lines that describe the late ranks and the slow
+/// rank follow.
 std::vector<PaintedLine> rank_lines(const LiveStatus& run, const Canvas& canvas, std::size_t rows);
 std::vector<PaintedLine> event_lines(const LiveStatus& run, std::size_t rows);
 

@@ -24,7 +24,7 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-/// Repeats an action in several threads until the time limit is reached or a stop signal arrives.
+/// Repeats an action in several threads until a time limit is reached or a stop signal arrives.
 class Until {
  public:
   explicit Until(double seconds) : began_s_(monotonic_seconds()), seconds_(seconds) {}

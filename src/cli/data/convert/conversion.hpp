@@ -13,8 +13,8 @@ namespace trainrt::cli::datasets {
 
 /// The options of `trainrt data convert`.
 struct ConversionSpec {
-  std::string output;  ///< path of the output; with `split` two paths "train.h5,test.h5", or "NAME.h5" for NAME-train.h5
-                       ///< and NAME-test.h5
+  /// Path of the output. With `split`: two paths, "train.h5,test.h5", or "NAME.h5" for NAME-train.h5 and NAME-test.h5.
+  std::string output;
   std::vector<std::string> columns;  ///< names of the fields to write; empty: all
   std::optional<double> split;       ///< share of the samples in the first of two files
   bool shuffle = false;
@@ -39,7 +39,7 @@ class Conversion {
  private:
   struct Part {
     std::string path;
-    std::string name;  ///< "first" or "second" part of a split; "" without
+    std::string name;  ///< "first" or "second" part of a split; "" without a split
     std::unique_ptr<RowOrder> order;
     std::unique_ptr<ResumableFile> file;
     WriterJob job;

@@ -45,7 +45,7 @@ struct WriterJob {
   std::uint64_t rows = 0;
   std::string compression;        ///< one of DataWriter::compressions; "": not compressed
   bool checksums = false;         ///< write checksums
-  bool escapes_formulas = false;  ///< put an apostrophe before texts that a spreadsheet would take for a formula
+  bool escapes_formulas = false;  ///< put an apostrophe before texts that a spreadsheet would interpret as a formula
 
   /// Returns the shape of an array with all samples of a field.
   Shape shape_of(const Dataset::Field& field) const;

@@ -32,7 +32,7 @@ struct Note {
   bool complete = false;
 };
 
-/// Returns the record in a file, or nullopt if the file is missing or damaged.
+/// Returns the record in the file `path`; nullopt if this file is missing or damaged.
 std::optional<Note> note_in(const std::string& path) try {
   if (!io::exists(path)) return std::nullopt;
   const auto text = io::read_file(path);

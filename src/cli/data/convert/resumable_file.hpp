@@ -59,7 +59,7 @@ class ResumableFile {
   void note(const Done& done);
   /// Completes the file: truncates it to `bytes` bytes and makes it durable.
   void complete(std::uint64_t bytes, std::uint64_t parts);
-  void put_in_place();  ///< gives the complete file its name
+  void put_in_place();  ///< renames the complete file to its final name
   void forget();        ///< removes the record, after put_in_place()
   void abandon();       ///< removes an incomplete file and its record
 

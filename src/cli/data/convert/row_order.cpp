@@ -75,8 +75,7 @@ RowOrder::RowOrder(SharedSource source, std::vector<std::size_t> fields, std::ui
       parts_.push_back({first, std::min(at_once, rows - first)});
 }
 
-/// Makes one part of each window. A window consists of the samples of several blocks, which are in memory at the same
-/// time.
+/// Divides the order into parts, one per window: the samples of several blocks, which are shuffled together in memory.
 void RowOrder::cut_windows(const Shuffling& shuffling, std::uint64_t sample_bytes) {
   constexpr std::uint64_t windows_in_memory = 8, default_blocks = 256;
   blocks_ = shuffling.blocks;

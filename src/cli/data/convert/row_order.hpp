@@ -39,7 +39,7 @@ class RowOrder {
   std::string description() const;
   /// Reads all samples into memory if they are shuffled without blocks. Must be called before the first read().
   void hold(int threads, bool quiet);
-  /// Reads a part. Any thread may call it.
+  /// Reads the samples of part number `part`, from 0 to parts() - 1. Thread-safe.
   RowBlock read(std::uint64_t part) const;
 
  private:

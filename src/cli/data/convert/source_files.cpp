@@ -93,8 +93,8 @@ void add_unit(const data::ListedFile& unit, const data::Format& format, int thre
       [&](std::uint64_t, Lines of_block) { std::ranges::move(of_block, std::back_inserter(lines)); });
 }
 
-/// Appends the lines for the files of one dataset. If there are more than `max_lines`, a digest replaces those of the
-/// files with samples.
+/// Appends the lines for the files of one dataset. If the files with samples need more than `max_lines` lines, one line
+/// with a digest replaces them.
 void add_dataset(const data::Listing& listing, const Options& keys, int threads, Lines& lines) {
   const auto& format = find_plugin(data::format_table(), listing.format, "data format");
   Lines found;

@@ -6,9 +6,9 @@
 
 namespace trainrt::cli::datasets {
 
-/// Throws UsageError if `path` is a file that the dataset named `dataset` reads: a file with samples, or a file that
-/// one of `keys` (the keys of the dataset's section) names. Other names of the file and links to it are detected, too.
-/// Files with one sample each (images) are not compared, because no output file has a name like theirs.
+/// Throws UsageError if `path` is a file that the dataset named `dataset` reads. These are its files with samples, and
+/// the files that `keys`, the keys of the dataset's section, name. Other names of such a file and links to it are
+/// detected, too. Files with one sample each (images) are not compared, because no output file has a name like theirs.
 void refuse_source(const std::string& path, const std::string& dataset, const data::Listing& listing, const Options& keys);
 
 /// Returns lines that describe the files on which the samples of a dataset depend: the files with samples, and those

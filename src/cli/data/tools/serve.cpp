@@ -45,8 +45,8 @@ std::string without_name(std::string text, const std::string& name) {
   return text;
 }
 
-/// The names of datasets, which the Python package generates, and the texts that log messages show instead: the dataset as
-/// Python prints it, "Dataset(in memory: x)". Thread-safe.
+/// The generated names of datasets, and a label for each: the dataset as Python prints it, "Dataset(in memory: x)". Log
+/// messages show the label instead of the name. Thread-safe.
 class Labels {
  public:
   void set(const std::string& name, const std::string& label) {
@@ -97,7 +97,8 @@ class Server {
     return {{"error", without_names(error.what(), message.body)}, {"usage", error.code() == ExitCode::usage}};
   }
 
-  /// Returns an error message without the names of the opened datasets, and without the name in a message.
+  /// Returns an error message without the generated names: those of the opened datasets, and the name in the request
+  /// `body`.
   std::string without_names(std::string text, const Json& body) const {
     if (const auto name = body.find("name"); name != body.end() && name->is_string())
       text = without_name(std::move(text), name->get<std::string>());

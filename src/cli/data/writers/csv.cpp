@@ -13,8 +13,8 @@ namespace trainrt::cli::datasets::plugins {
 
 namespace {
 
-/// Appends a cell. Puts it in quotes if it contains special characters or is empty, because a row with a single empty
-/// cell would be an empty line.
+/// Appends a cell to the row `text`. A cell with special characters is put in quotes, and so is an empty cell: a row
+/// with a single empty cell would be an empty line.
 void append_cell(std::string& text, std::string_view cell) {
   if (!cell.empty() && cell.find_first_of("\",\r\n") == cell.npos) return void(text += cell);
   text += '"';

@@ -111,7 +111,7 @@ std::string speed_text(const Json& measured) {
 
 Finding wrong_sum() {
   return error("an all-reduce computed a wrong sum",
-               "start no run here; use another MPI, or set scaling.backend = mpi, and report the error");
+               "do not start runs here; use another MPI library, or set scaling.backend = mpi, and report this error");
 }
 
 /// Measures all-reduces inside each node, on all nodes at the same time.

@@ -57,7 +57,8 @@ Finding check_program(const DoctorRanks& ranks, Json& figures) {
             (ranks.world().size == 1 ? "" : ", the same on all ranks"));
 }
 
-/// Returns a problem if this host's name resolves to an address that other nodes cannot reach, as in Debian's /etc/hosts.
+/// Returns a description of the problem that this host's name resolves to an address 127.*, which other nodes cannot
+/// reach; "" if it does not. Debian's /etc/hosts contains such an address.
 std::string problem_of_own_name() {
   const auto found = run_child({"getent", "ahostsv4", host_name()}, 5);
   const auto address = found && found->exit_code == 0 ? found->text.substr(0, found->text.find_first_of(" \t\n")) : "";

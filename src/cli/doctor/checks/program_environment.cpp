@@ -79,8 +79,8 @@ bool is_in_network(const std::string& address, const std::string& network) {
          (bits == 0 || (mine[bytes] ^ base[bytes]) >> (8 - bits) == 0);
 }
 
-/// Returns whether gRPC connects to an address without its proxy. This is the case if an entry of `no_proxy` is "*", a
-/// network that contains the address, or a text with which the address ends (ignoring case).
+/// Returns whether gRPC connects to an address without its proxy, because of an entry of `no_proxy`. The entry is "*",
+/// a network that contains the address, or a text at the end of the address (ignoring case).
 bool is_excepted(const std::string& address, const std::string& no_proxy) {
   const auto lower = [](unsigned char c) { return std::tolower(c); };
   return std::ranges::any_of(words_in(no_proxy), [&](const std::string& entry) {

@@ -19,8 +19,8 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-/// Returns "4 ranks share 2 cores" if ranks of a node have fewer cores than ranks: all ranks together, or those that are
-/// bound to the same cores. Otherwise returns "". `cpus` are the affinities of the ranks.
+/// Returns "4 ranks share 2 cores" if there are more ranks than cores: on the node, or among ranks that are bound to
+/// the same cores. Otherwise returns "". `cpus` are the affinities of the ranks.
 std::string crowding_of(const std::vector<std::string>& cpus) {
   const auto text_if = [](std::ptrdiff_t sharers, std::ptrdiff_t cores) {
     return sharers > cores ? fmt::format("{} ranks share {}", sharers, counted(cores, "core")) : "";

@@ -22,8 +22,8 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-/// Writes the path of a probe file into that file. Error messages contain `storage` in place of this path, which
-/// differs between ranks.
+/// Writes the path of a probe file into this file. Error messages name the folder `storage` instead of the probe file,
+/// whose path differs between ranks: equal messages of several ranks can then be combined.
 void write_own_path(const ProbeFile& probe, const std::string& storage) {
   if (!io::exists(storage)) throw Error("the folder does not exist");
   try {
@@ -165,7 +165,7 @@ Finding check_storage_rate(const DoctorRanks& ranks, Json& figures) {
 
 constexpr std::array lock_kinds = {"flock", "fcntl"};
 
-/// Takes an exclusive lock of a file without waiting. Returns false and sets errno if that fails.
+/// Tries to lock a file exclusively, without waiting. Returns false and sets errno if that fails.
 bool take_lock(std::string_view kind, int fd) {
   if (kind == "flock") return flock(fd, LOCK_EX | LOCK_NB) == 0;
   struct flock complete_file {};
@@ -190,8 +190,8 @@ Json try_locks(const io::Descriptor& file) {
   return results;
 }
 
-/// Checks that locks are effective between processes. Rank 0 takes the locks. Then one rank per node, and a second rank
-/// of rank 0's node, try to take them and must fail.
+/// Checks that file locks work between processes. Rank 0 locks a file. Then one rank per node, and a second rank of
+/// rank 0's node, try to lock it, too, and must fail.
 Finding check_file_locks(const DoctorRanks& ranks, Json& figures) {
   const auto& world = ranks.world();
   const bool holds = world.rank == 0;
