@@ -20,7 +20,7 @@ using trainrt::test::error_of;
 
 namespace {
 
-/// Texts of a key for the samples of write_samples(). A new operation needs one row.
+/// Arguments of one operation that are valid or invalid for the samples of write_samples(). A new operation needs one row.
 struct Row {
   std::string name, arguments;
   std::string of_one;   ///< a text that makes one sample of one sample

@@ -63,8 +63,8 @@ Samples walk_after_restart(const Open& open, std::size_t taken) {
   return walk(restarted, 1);
 }
 
-/// Checks that a dataset continues at each of its samples with those that follow in an uninterrupted walk, which are
-/// returned.
+/// Checks that a dataset that resumes after any of its samples gives the same remaining samples as an uninterrupted walk.
+/// Returns the samples of that walk.
 template <class Open>
 Samples check_restarts(const Open& open) {
   const auto all = walk(open(), 1);

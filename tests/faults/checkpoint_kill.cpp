@@ -174,7 +174,7 @@ std::string damage_in(const std::string& run_dir, int& views_made) {
   return "";
 }
 
-/// Loads on another number of ranks and returns problems. The loaded number must be at least `least`.
+/// Loads the newest checkpoint on 3 ranks, and returns problems. Its number must be at least `least`.
 std::string loading_error(const std::string& run_dir, std::int64_t least) {
   std::string finding;
   std::mutex mutex;
@@ -211,7 +211,7 @@ std::string debris_in(const std::string& run_dir) {
 std::string broken(const std::string& run_dir, std::int64_t least, int& views_made) {
   auto finding = loading_error(run_dir, least);
   if (finding.empty()) finding = damage_in(run_dir, views_made);
-  // Views are written in this process's private directory; that of the killed process is abandoned.
+  // damage_in() wrote views in this process's private directory. The one of the killed process is left for debris_in().
   for (const auto& name : io::list_directory(run_dir))
     if (name.find("." + std::to_string(getpid()) + ".") != std::string::npos) io::remove_tree(run_dir + "/" + name);
   if (finding.empty()) finding = debris_in(run_dir);

@@ -21,7 +21,7 @@ def config_of(folder, name="lost", epochs=EPOCHS, pause=0.0, **failure):
 
 
 def finished(epochs=EPOCHS, ranks=1):
-    """Returns the directory of a finished run, which runs once; tests use copies."""
+    """Returns the directory of a finished run. The run is made only once, so tests must copy the directory."""
     if (epochs, ranks) not in _kept:
         config = config_of(scratch(), epochs=epochs)
         check_exit(run_ranks(ranks, config), FINISHED)

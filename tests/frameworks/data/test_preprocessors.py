@@ -332,7 +332,7 @@ def cpp_and_python_fit_and_transform_to_the_same_bits_on_1_2_and_3_ranks():
 
 
 class Halved(prep.Preprocessor):
-    """A preprocessor that is written as one of Ray."""
+    """A preprocessor that a user has written for Ray's API."""
 
     def _fit(self, dataset):
         self.maximum = max(row["a"] for row in dataset.iter_rows())
