@@ -106,7 +106,7 @@ def locked(folder):
 
 
 def require_same_settings(args, sources):
-    """Exits with an error if the folder has files that were made with other settings or from a source that has changed or is missing. New sources may be added."""
+    """Exits with an error if the files in the folder were made with other settings, or if one of their sources has changed or is missing."""
     settings = {"tokenizer": hashlib.sha256(args.tokenizer.read_bytes()).hexdigest(), "separator": args.separator, "field": args.field, "lines": args.lines,
                 "part_bytes": args.part_bytes, **{f"source {path.name}": [path.stat().st_size, path.stat().st_mtime_ns] for path in sources}}
     record = args.output / ".token_files.json"

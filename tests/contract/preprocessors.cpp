@@ -37,7 +37,8 @@ std::string rows(int count) {
   return text;
 }
 
-/// Writes a file with the column, and returns the keys of its section. Column `l` has lists of numbers; for others, see rows().
+/// Writes a file with the column, and returns the keys of its section. Column `l` has lists of numbers; for others, see
+/// rows().
 std::map<std::string, std::string> keys_with(const std::string& column, const Scratch& dir, int count) {
   if (column != "l") {
     write(dir / "table.csv", std::string(columns) + rows(count));

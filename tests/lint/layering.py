@@ -86,7 +86,7 @@ PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core"
           "communicator": "comm", "communicators": "comm", "gradient_buckets": "comm", "checkpoint_store": "checkpoint", "metrics": "metrics",
           "dataset": "data", "preprocessor": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "predictions": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer",
           "result_grid": "tune", "trainrt": "cli"}
-# Libraries, by the beginning of the included name, and the folders that may see them.
+# Libraries, by the beginning of the included name, and the folders that may include them.
 LIBRARIES = {
     "boost/": {"cli", "data", "frameworks", "metrics", "program"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"},
     "xxhash": {"io"}, "curl/": {"io"}, "expat": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli"}, "arrow/": {"data"}, "parquet/": {"data"}, "sqlite3": {"data"},

@@ -18,7 +18,7 @@
 
 namespace trainrt::test {
 
-/// Returns the values of a rank. Every rank can compute the values of the other ranks.
+/// Returns the values that `rank` contributes. They depend only on the rank, so every rank can compute those of the others.
 template <class T>
 std::vector<T> values_of(int rank, std::size_t count) {
   Random random(99, static_cast<std::uint64_t>(rank));
@@ -30,8 +30,8 @@ std::vector<T> values_of(int rank, std::size_t count) {
   return values;
 }
 
-/// Returns the sum of the ranks [first, first + width) along the tree. Implements the definition in the contract directly,
-/// independently of the backends.
+/// Returns the sum of element `i` of the ranks [first, first + width) along the tree. Implements the definition in the
+/// contract directly, independently of the backends.
 template <class T>
 T tree_sum(const std::vector<std::vector<T>>& all, std::size_t i, std::size_t first, std::size_t width) {
   if (width == 1) return all[first][i];

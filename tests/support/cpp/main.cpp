@@ -1,4 +1,4 @@
-#define CATCH_CONFIG_MAIN  // of Catch2 2; that of Catch2 3 is in its library
+#define CATCH_CONFIG_MAIN  // makes Catch2 2 define main(); Catch2 3 has main() in its library
 #include <catch2/catch.hpp>
 
 // Reports of sanitizers about libraries that are not built with them: fontconfig keeps its configuration until the process

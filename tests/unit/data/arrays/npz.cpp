@@ -290,7 +290,8 @@ TEST_CASE("ranks that verify together read each byte once, and all report the da
     const auto listing = data::list_dataset("train", keys);
     for (const auto how : {data::Verify::first, data::Verify::always})
       for (const int size : {1, 3, 40}) {
-        // Each rank makes its share in turn; then each rank gets all shares.
+        // Simulates the ranks in turn: each first computes its share of the verification. The last one then gets all
+        // shares.
         std::vector<std::string> shares;
         for (int rank = 0; rank <= size; ++rank) {
           data::FileVerification verification(listing, how);

@@ -181,7 +181,8 @@ TEST_CASE("values that are larger than memory, or are in no file, are not kept i
     return data::shared_layout("train", options(keys), data::list_dataset("train", options(keys))).has_value();
   };
   write(dir / "x.csv", "a,b\n1,one\n2,two\n");
-  // 2 numbers, the ends of 2 texts, and at most 16 bytes of text.
+  // The values need 64 bytes: 2 numbers, the position and length of 2 texts, and at most 16 bytes for texts, the file's
+  // size.
   CHECK(is_kept({{"source", dir / "x.csv"}, {"memory", "64"}}));
   CHECK_FALSE(is_kept({{"source", dir / "x.csv"}, {"memory", "63"}}));
   CHECK(is_kept({{"source", dir / "x.csv"}, {"columns", "a"}, {"memory", "16"}}));

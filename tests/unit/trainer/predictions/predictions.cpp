@@ -22,7 +22,7 @@ config::RunSpec spec_of_predictions(const std::string& folder, const char* shuff
   return spec_in(folder, {{"data.train.format", "range"}, {"data.train.samples", "103"}, {"data.train.shuffle", shuffle}});
 }
 
-/// Predicts twice each number, and a vector.
+/// Predicts two fields for each sample: twice its number, and a vector of two floats.
 void double_it(Context&, Predictions& predictions) {
   predictions.begin({{"twice", DType::i64, {}}, {"pair", DType::f32, {2}}});
   auto data = predictions.dataset();

@@ -237,7 +237,7 @@ class SimulatedRun {
 
   // --- between attempts ---
 
-  /// Decides as the process that starts the ranks does.
+  /// Decides about the restart as the process that starts the ranks does.
   void restart() {
     ++failures_;
     const bool has_copy = checkpoint::CopyFile::is_in_use(file_.get());
