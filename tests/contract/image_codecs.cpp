@@ -1,4 +1,4 @@
-// Checks the contract of every image codec in the table.
+// Checks the contract of every image codec of image_codec_table().
 #include <thread>
 
 #include <catch2/catch.hpp>

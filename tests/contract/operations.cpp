@@ -1,4 +1,5 @@
-// Checks the contract of every operation in the table: the keys of [data.NAME] that choose samples or make new ones.
+// Checks the contract of every operation of operation_table(): the keys of [data.NAME] that choose samples or make new
+// ones.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,6 @@
-// Checks the contract of every preprocessor in the table. A new preprocessor needs no change here: valid arguments are made
-// from the types of its parameters, and its column is the first one of the datasets below that it accepts.
+// Checks the contract of every preprocessor of preprocessor_table(). A new preprocessor needs no change here: valid
+// arguments are made from the types of its parameters, and its column is the first one of the datasets below that it
+// accepts.
 #include <barrier>
 #include <cmath>
 #include <limits>

@@ -56,7 +56,7 @@ void send_mark(int fd, unsigned char mark) {
   if (write(fd, &mark, 1) != 1) _exit(3);
 }
 
-/// Runs steps with votes until the save in flight is finished.
+/// Runs training steps until the save is finished. In each step, the ranks exchange how far their parts of the save are.
 checkpoint::SaveResult train_until_finished(checkpoint::Saver& saver, Communicator& communicator, std::mt19937& random) {
   for (;;) {
     const auto mine = saver.progress();
@@ -156,7 +156,7 @@ Killed run_and_kill(const std::string& run_dir, int attempt, int phase, int save
   return killed;
 }
 
-/// Verifies all visible checkpoints and writes missing views. Returns problems.
+/// Verifies all visible checkpoints, and writes missing views (state.h5). Returns the first problem, or "".
 std::string damage_in(const std::string& run_dir, int& views_made) {
   for (const auto number : checkpoint::numbers_in(run_dir)) {
     const auto directory = run_dir + "/" + checkpoint::directory_name(number);
@@ -245,7 +245,7 @@ int drive(int kills) {
   int views_made = 0;
   const auto started = monotonic_seconds();
   for (int n = 0; n < kills; ++n) {
-    // First each phase twice, in the first save (if possible) and in a later one; then random times.
+    // First kills twice in each phase: in the first save (if possible) and in a later one. Then kills at random times.
     const bool at_random = n >= 2 * checkpoint::phase_count;
     const int phase = at_random ? -1 : n % checkpoint::phase_count;
     const int save = phase >= static_cast<int>(Phase::retired) || n >= checkpoint::phase_count ? 3 : 1;

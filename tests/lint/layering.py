@@ -32,7 +32,7 @@ ARROWS = {
     "cli": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer", "tune",
             "view", "frameworks", "program"},
 }
-# The sub-folders of a layer, each with those that it may include; folders of plug-ins are not listed, and may include all of their layer.
+# The sub-folders of layers, each with the sub-folders that it may include. Folders of plug-ins are not listed, and may include all of their layer.
 ROOMS = {
     "core/text": set(),
     "core": {"core/text"},
@@ -94,7 +94,7 @@ LIBRARIES = {
     "archive": {"program"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
-# Layers with no config key in their string literals.
+# Layers that may not name config keys in their string literals.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transform/transforms", "data/transform/augmentations", "data/reshape/operations", "data/preprocess/kinds", "data/images/codecs", "data/bytes/read_methods",
                   "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data/tools", "cli/data/writers", "cli/doctor/checks", "cli/exporters", "cli/predict/writers",

@@ -83,7 +83,8 @@ void forget(const std::string& file) {
   ::close(fd);
 }
 
-/// If `cold_file` is empty, a warm-up epoch precedes the measured one.
+/// Prints the speed of `work` in one epoch. If `cold_file` is empty, a warm-up epoch comes first; otherwise the file is
+/// dropped from the cache.
 template <class Work>
 void time(const char* what, std::uint64_t samples, const std::string& cold_file, const Work& work) {
   if (cold_file.empty())

@@ -33,7 +33,7 @@ REQUIREMENTS = {"torch": ("torch", "deepspeed"), "transformers4": ("transformers
 _VERDICTS = ("works as written", "works after a change", "refused", "the document's own mistake", "not runnable here", "broken")
 _ON_RANKS = ("the same", "refused", "-")  # beginnings of the column for `trainrt -n N`
 _RUN = ("both", "python3", "text", "script", "-")
-# Errors of blocks that need a missing package, definitions of an earlier block, a GPU, or a bucket whose name the replacement of `ray` has changed.
+# Errors of blocks that cannot run here: they need a missing package, a definition of an earlier block, a GPU, or a bucket that does not exist.
 _UNAVAILABLE = re.compile(r"ModuleNotFoundError: No module named '(?!trainrt)\w+|NameError: name '\w+' is not|ImportError: .* needs .*|(?:sees|has) no GPU|\w+@trainrt-example-data")
 
 

@@ -12,7 +12,7 @@ from trainrt.train import Checkpoint, DataParallelTrainer, RunConfig, ScalingCon
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from fakes.object_store import Store  # noqa: E402
 
-store, public = Store(), Store(anonymous=True)  # if trainrt has started this script, each rank has its own; the runtime uses those of rank 0
+store, public = Store(), Store(anonymous=True)  # if trainrt has started this script, each rank starts its own stores, and the runtime uses those of rank 0
 store.buckets["bucket-name"] = {}
 public.put("example-data", "sms_spam_collection_subset.txt", b"".join(b"text %d\n" % number for number in range(300)))
 is_rank_0 = os.environ.get("RANK", "0") == "0"

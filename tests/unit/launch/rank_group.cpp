@@ -1,4 +1,4 @@
-// RankGroup: the programs of the ranks are shell scripts that send the PMI-1 requests of each test.
+// Tests of RankGroup. The programs of the ranks are shell scripts that send the PMI-1 requests of each test.
 #include <array>
 #include <atomic>
 #include <cerrno>

@@ -41,7 +41,7 @@ AttemptRecord reporting(int start, int end, int exit_code, Steps reports, Timing
   return record;
 }
 
-/// Returns an attempt of a silent program.
+/// Returns an attempt of a program that reports no progress.
 AttemptRecord silent(int start, int end, int exit_code, Timing timing) {
   auto record = attempt(start, end, exit_code, {0, 0, -1}, timing);
   record.silent = true;

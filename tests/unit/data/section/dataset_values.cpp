@@ -21,7 +21,7 @@ namespace {
 
 using Keys = std::map<std::string, std::string>;
 
-/// Opens a dataset as the trainer does, with pages that are allocated when they are needed.
+/// Returns shared memory for the values of a dataset. Its pages are allocated when they are first used.
 data::NodeShare shared_memory(const data::UnitLayout& layout, int ranks) {
   const auto bytes = data::NodeCache::memory_bytes(layout);
   data::NodeShare share;
@@ -38,7 +38,7 @@ data::NodeShare shared_memory(const data::UnitLayout& layout, int ranks) {
   return share;
 }
 
-/// The datasets that two ranks of a node open.
+/// Returns the datasets that the ranks of one node open together.
 std::vector<std::shared_ptr<DatasetImpl>> open_together(const Keys& keys, int ranks = 2) {
   const auto listing = data::listing_of(data::bytes_of(data::list_dataset("train", options(keys))));
   const auto layout = data::shared_layout("train", options(keys), listing);
