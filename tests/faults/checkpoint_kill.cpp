@@ -211,7 +211,8 @@ std::string debris_in(const std::string& run_dir) {
 std::string broken(const std::string& run_dir, std::int64_t least, int& views_made) {
   auto finding = loading_error(run_dir, least);
   if (finding.empty()) finding = damage_in(run_dir, views_made);
-  // damage_in() wrote views in this process's private directory. The one of the killed process is left for debris_in().
+  // Removes this process's private directory, in which damage_in() wrote views. debris_in() must remove that of the killed
+  // process.
   for (const auto& name : io::list_directory(run_dir))
     if (name.find("." + std::to_string(getpid()) + ".") != std::string::npos) io::remove_tree(run_dir + "/" + name);
   if (finding.empty()) finding = debris_in(run_dir);

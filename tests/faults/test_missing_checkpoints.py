@@ -253,7 +253,7 @@ def damage_that_only_one_rank_sees_is_checked_by_another_rank():
     check("only rank 1 finds" in job.err, "the rank is not named", job)
 
 
-# ---- other files -----------------------------------------------------------------------------------------------------------------
+# ---- damaged files that are not checkpoints --------------------------------------------------------------------------------------
 
 
 @test
@@ -304,7 +304,7 @@ def a_directory_or_pipe_instead_of_a_file_is_named_or_replaced_without_waiting()
             check(name in job.err and job.err.count("error:") == 1, f"{name} is not named once", job)
 
 
-# ---- accepted losses -----------------------------------------------------------------------------------------------------------
+# ---- losses that the user accepts ----------------------------------------------------------------------------------------------
 
 
 @test

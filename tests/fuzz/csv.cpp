@@ -1,4 +1,4 @@
-// CSV tables: probes the file and reads it with several methods, which must return equal values.
+// Reads CSV tables: probes the file and reads it with several methods, which must return equal values.
 #include "data/records/record_formats.hpp"
 
 #include <numeric>

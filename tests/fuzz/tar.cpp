@@ -1,4 +1,4 @@
-// Tar archives: headers, names, sizes, samples and arrays; and an archive of images, which are decoded.
+// Reads tar archives: headers, names, sizes, samples and arrays. Also reads an archive of images, which are decoded.
 #include "support/cpp/image_bytes.hpp"
 #include "support/cpp/tar_bytes.hpp"
 #include "support/fuzz/fuzz_data.hpp"

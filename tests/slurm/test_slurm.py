@@ -438,7 +438,7 @@ def a_second_job_on_the_same_run_is_refused_while_the_first_runs():
     wait_until(lambda: not job.ranks(), 40, "the job to end", job)
 
 
-# ---- the main job ----------------------------------------------------------------------------------------------------------
+# ---- a long run of fashion_mnist -------------------------------------------------------------------------------------------
 
 
 @test

@@ -347,7 +347,7 @@ ctx.report({})
     check("found True 1.0 0.0 inf 3 mine True 0" in job.out, "other contents", job)
 
 
-# ---- one model on all ranks --------------------------------------------------------------------------------------------------------
+# ---- equal arrays on all ranks -----------------------------------------------------------------------------------------------------
 
 UNSEEDED = """
 import torch

@@ -217,7 +217,7 @@ def the_remedies_that_the_message_names_work():
     check("everything up to there is saved" in last and "State differs" not in job.err, f"the last line is {last!r}", job)
 
 
-# ---- the first lines ---------------------------------------------------------------------------------------------------------
+# ---- the first lines that a start prints -------------------------------------------------------------------------------------
 
 
 @test

@@ -215,7 +215,7 @@ def ranks_of_trainrt_n_run_without_dev_shm_and_System_V_shared_memory():
     check_exit(job, FINISHED)
 
 
-# ---- one rank differs -------------------------------------------------------------------------------------------------------
+# ---- a program that fails on one rank only ----------------------------------------------------------------------------------
 
 
 @test

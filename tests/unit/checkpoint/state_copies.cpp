@@ -1,5 +1,5 @@
-// StateCopies: copies of a State in memory that outlive the ranks. The test program keeps the file, and each call of
-// run_ranks() is an attempt.
+// Tests of StateCopies, the copies of a State in memory that outlive the ranks. The test program keeps the file, and each
+// call of run_ranks() is an attempt.
 #include "checkpoint/memory/state_copies.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The checks of a program of `trainrt doctor -- COMMAND`, on ranks that are threads and made-up nodes.
+// Tests of the checks that `trainrt doctor -- COMMAND` makes of a program. The ranks are threads on made-up nodes.
 #include <chrono>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Status lines of ranks: writing, and reading of files that are truncated, invalid or missing.
+// Tests of writing the status lines of ranks, and of reading them from files that are truncated, invalid or missing.
 #include "rundir/records/rank_status.hpp"
 
 #include <random>

@@ -1,4 +1,4 @@
-// Sparse rows that are read from lists in a dataset.
+// Tests of sparse rows that are read from lists in a dataset.
 #include <algorithm>
 #include <cmath>
 #include <fstream>

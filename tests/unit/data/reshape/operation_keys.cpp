@@ -1,4 +1,5 @@
-// Keys of [data.NAME] that make new samples from its samples: explode, sequence, pack, subset_after, draw_by_weight.
+// Tests of the keys of [data.NAME] that make new samples from its samples: explode, sequence, pack, subset_after,
+// draw_by_weight.
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"

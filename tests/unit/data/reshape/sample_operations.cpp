@@ -1,4 +1,4 @@
-// Operations that make new samples from a dataset's samples: flat_map, pack, draw_by_weight.
+// Tests of operations that make new samples from a dataset's samples: flat_map, pack, draw_by_weight.
 #include <cstring>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// Windows of consecutive samples: Dataset::window(), and pack() over long documents.
+// Tests of windows of consecutive samples: Dataset::window(), and pack() over long documents.
 #include <atomic>
 
 #include <trainrt/error.hpp>

@@ -1,4 +1,5 @@
-// Datasets with values that the ranks of a node keep together. They must equal those without shared memory.
+// Tests of datasets with values in memory that the ranks of a node share. The values must equal those without shared
+// memory.
 #include "data/section/dataset_values.hpp"
 
 #include <minizip/zip.h>

@@ -1,4 +1,4 @@
-// Replicated tensors of a run: they begin equal on all ranks, and no checkpoint is saved if they differ.
+// Tests of replicated tensors in a run: they begin equal on all ranks, and no checkpoint is saved if they differ.
 #include <atomic>
 #include <fstream>
 #include <mutex>
