@@ -39,7 +39,7 @@ void write_trials(std::vector<JournalWriter>& writers, std::uint64_t trials) {
   }
 }
 
-/// Reads new records and decides, as a trial does at each report.
+/// Reads new records of the journal, and then asks the scheduler for a verdict, as a trial does at each report.
 class Decider {
  public:
   explicit Decider(const std::string& folder) : reader_(folder), scheduler_(asha()) {}

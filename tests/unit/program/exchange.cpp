@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A server for ranks of this process.
+/// An ExchangeServer for ranks that are threads of this process.
 class Exchanged {
  public:
   explicit Exchanged(int size, bool welcomes = true) {

@@ -94,7 +94,7 @@ std::vector<T> values_at(const std::string& bytes, std::size_t at, std::size_t c
   return values;
 }
 
-/// Returns a run with the rows x = first, first + 10 and first + 20 as [data.train], scaled, in sequences of 2.
+/// Returns a run on a table with x = first, first + 10 and first + 20. Its samples are sequences of 2 scaled values.
 config::RunSpec spec_of_pairs(const std::string& folder, std::int64_t first) {
   const auto path = fmt::format("{}/from-{}.csv", folder, first);
   io::write_file(path, fmt::format("x\n{}\n{}\n{}\n", first, first + 10, first + 20));

@@ -112,7 +112,7 @@ class SimulatedRun {
     floor_ = 0;
   }
 
-  /// The train function of one rank, with the calls of Session.
+  /// The train function of one rank. It makes the same calls as Session.
   void train(int number) {
     SimulatedRank rank(setup_, number);
     restore(rank);
