@@ -8,7 +8,7 @@ RANKS   ?= 2
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
-.NOTPARALLEL:  # one goal configures the build of the next
+.NOTPARALLEL:  # a goal may configure the build that the next goal uses
 .PHONY: all help packages test-packages configure configure-tests wheel dist quickstart check test test-debian test-aarch64 bench-guard test-frameworks lint chaos chaos-recovery chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains FashionMNIST on some ranks of this machine, started by MPICH's mpiexec, and shows the result.
-#   quickstart.sh [FOLDER] [RANKS] [--section.key=value ...]     FOLDER has the program trainrt (default: that of trainrt in PATH); 2 ranks by default
+#   quickstart.sh [FOLDER] [RANKS] [--section.key=value ...]     FOLDER contains the program trainrt (default: found in PATH); RANKS: default 2
 # The run directory is $TRAINRT_STORAGE/quickstart, by default runs/quickstart; a second start reports the finished run.
 set -eu
 program=$(command -v trainrt || true)

@@ -13,7 +13,7 @@ count=$1 before=
 shift
 [ $# -gt 0 ] || { echo "submit_chain.sh: missing argument: SCRIPT (jobs/train.sbatch)" >&2; exit 64; }
 for ((i = 0; i < count; i++)); do
-  # --no-requeue, because the next job of the chain continues a run that stopped.
+  # The jobs are not requeued, because the next job of the chain continues a run that stopped.
   job=$(sbatch --parsable --no-requeue ${before:+--dependency=afterany:$before} "$@")
   before=${job%%;*} # "NUMBER;CLUSTER" if Slurm has several clusters
   echo "$before"

@@ -12,7 +12,7 @@
 
 namespace {
 
-/// The functions run on rank 0, on the thread of the train function, and must therefore be short.
+/// Trainer calls these functions on rank 0, on the thread of the train function. They must therefore be short.
 class BestOfRanks : public trainrt::Callback {
  public:
   std::string name() const override { return "best of ranks"; }

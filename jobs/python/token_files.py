@@ -27,7 +27,7 @@ Part = collections.namedtuple("Part", "source begin end target")  # documents th
 
 
 def parts_of(path, args):
-    """Returns one part per text file, and one per --part-bytes of a file of lines. The bytes do not depend on the number of processes."""
+    """Returns the parts of a source: one for a text file, one per --part-bytes for a file of lines. They do not depend on the number of processes."""
     size, name = path.stat().st_size, args.output / path.name
     if not is_json(path) and not args.lines:
         return [Part(path, 0, None, name.with_name(f"{path.name}.bin"))]
@@ -59,7 +59,7 @@ def documents_of(part, field):
 
 
 def prepare_process(path):
-    """Initializes a process: loads the tokenizer, and makes the process exit with the main process, even if that is killed."""
+    """Initializes a process: loads the tokenizer, and makes the process exit with the main process, even if the main process is killed."""
     global tokenizer
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the processes already use all processors
     tokenizer = Tokenizer.from_file(path)
@@ -106,7 +106,7 @@ def locked(folder):
 
 
 def require_same_settings(args, sources):
-    """Refuses a folder with files of other settings or sources. New sources may be added."""
+    """Exits with an error if the files in the folder were made with other settings, or if one of their sources has changed or is missing."""
     settings = {"tokenizer": hashlib.sha256(args.tokenizer.read_bytes()).hexdigest(), "separator": args.separator, "field": args.field, "lines": args.lines,
                 "part_bytes": args.part_bytes, **{f"source {path.name}": [path.stat().st_size, path.stat().st_mtime_ns] for path in sources}}
     record = args.output / ".token_files.json"

@@ -30,7 +30,7 @@ def package_of(file):
         found = subprocess.run(["dpkg-query", "--search", path], capture_output=True, text=True)
         if found.returncode == 0:
             return found.stdout.split(": /")[0].split(",")[0]
-    sys.exit(f"error: no Debian package owns {file}, so that its licence is unknown. Add its licence in slurm/packaging/licences.py")
+    sys.exit(f"error: no Debian package owns {file}, so its licence is unknown. Add its licence in slurm/packaging/licences.py")
 
 
 def linked_libraries(build, targets):

@@ -9,12 +9,12 @@ import shlex
 import subprocess
 import sys
 
-# Libraries that archives need. The build does not name them, since the shared libraries do.
+# Libraries that the archives depend on. The link command of the build lacks them, because shared libraries name their own dependencies.
 OTHERS = "sz aec nettle lzma zstd lz4 bz2 acl z".split()
 SYSTEM = "/usr/lib/x86_64-linux-gnu"
 # Libraries that were separate before glibc 2.34. Old systems find functions such as pthread_create() and dlopen() in them.
 SEPARATE = ["libpthread.so.0", "libdl.so.2", "librt.so.1"]
-BUILT_IN = ["-ldl", "-lrt", "-lpthread", "-lcudadevrt", "-lcudart_static"]  # linked by other words of the command
+BUILT_IN = ["-ldl", "-lrt", "-lpthread", "-lcudadevrt", "-lcudart_static"]  # left out: the compiler, SEPARATE or an archive provides these libraries
 
 
 def command_of(build, target):

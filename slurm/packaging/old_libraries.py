@@ -2,7 +2,7 @@
 """old_libraries.py FOLDER: writes link-time copies of the system's shared libraries to FOLDER, which offer only what RHEL 8 has.
 
 A program that is linked with these copies runs on all systems with glibc 2.28 and GCC 8's libstdc++, or newer ones. The copies have the symbols
-of the system's libraries with their versions, but no code: the linker needs no more. Of a symbol with several versions, they have the newest one
+of the system's libraries with their versions, but no code: the linker needs no more. If a symbol has several versions, the copies have the newest one
 that is old enough. A newer symbol is missing: the linker takes it from libstdc++.a, libgcc.a or replaced_functions.c, or reports it."""
 
 import os
@@ -13,7 +13,7 @@ import sys
 # The newest versions of symbols that RHEL 8 has, by prefix. Other prefixes, such as GLIBC_PRIVATE, are left out.
 LIMITS = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25), "CXXABI": (1, 3, 11), "GCC": (8,)}
 LIBRARIES = ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"]
-SECTIONS = {"OBJECT": ".data", "TLS": ".tbss", "NOTYPE": ".data"}  # of symbols that are no functions
+SECTIONS = {"OBJECT": ".data", "TLS": ".tbss", "NOTYPE": ".data"}  # section by the type of a symbol, for symbols that are not functions
 
 
 def numbers(version):
@@ -49,7 +49,7 @@ def symbols_of(path):
 
 
 def assembly(symbols):
-    """Returns a source for the assembler that defines `symbols`."""
+    """Returns assembly code that defines `symbols`."""
     lines = []
     for name, (_, kind, size) in symbols.items():
         types = {"OBJECT": "object", "TLS": "tls_object"}
@@ -69,7 +69,7 @@ def version_script(symbols):
 
 
 def write_copy(folder, library):
-    """Writes the copy of `library` and the link that -l finds."""
+    """Writes the copy of `library`, and returns its path."""
     symbols = symbols_of(path_of(library))
     source, script, copy = (os.path.join(folder, library + ending) for ending in (".s", ".map", ""))
     for path, text in ((source, assembly(symbols)), (script, version_script(symbols))):
@@ -85,7 +85,7 @@ def main():
     for library in LIBRARIES:
         copy = write_copy(folder, library)
         link = os.path.join(folder, library.split(".so")[0] + ".so")
-        # libc.so is a linker script, as the system's is: some functions of libc are in an archive.
+        # libc.so is a linker script, like the system's libc.so, because some functions of libc are in an archive.
         group = [copy, path_of("libc_nonshared.a"), "AS_NEEDED", "(", path_of("ld-linux-x86-64.so.2"), ")"] if library == "libc.so.6" else [copy]
         with open(link, "w", encoding="utf-8") as file:
             file.write(f"GROUP ( {' '.join(group)} )\n")

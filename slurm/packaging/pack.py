@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """pack.py BUILD PORTABLE VERSION OUTPUT: packs a build for systems without its libraries, as a tarball and as a wheel.
 
-PORTABLE has the program and the modules that link_portable.py linked, and the licences of their libraries. Both files have the same
-tree below their prefix, which is the prefix of a virtual environment for the wheel."""
+PORTABLE has the program and the modules that link_portable.py linked, and the licences of their libraries. The tarball and the wheel contain the same
+files below their prefix. The prefix of the wheel is the virtual environment into which pip installs it."""
 
 import base64
 import csv
@@ -18,7 +18,7 @@ import zipfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TAG = "py3-none-manylinux_2_28_x86_64"
-PYTHON = "lib/trainrt/python"  # where the program looks for the Python package; the wheel has it as a package instead
+PYTHON = "lib/trainrt/python"  # where the program looks for the Python package; in the wheel, it is an ordinary package instead
 
 
 def read(*path):
@@ -66,7 +66,7 @@ def write_tarball(tree, path, version):
 
 
 class Wheel:
-    """A wheel that is written to `path`. RECORD is written by close()."""
+    """Writes a wheel to `path`. close() adds RECORD, the list of all files with their digests."""
 
     def __init__(self, path, version):
         self._info = f"trainrt-{version}.dist-info"
@@ -92,7 +92,7 @@ class Wheel:
 
 
 def place_in_wheel(file, version):
-    """Returns the name in the wheel of a file of the tree."""
+    """Returns the name that a file of the tree gets in the wheel."""
     data = f"trainrt-{version}.data"
     if file.startswith(PYTHON + "/"):
         return file[len(PYTHON) + 1:]

@@ -1,6 +1,6 @@
-// Starts portable programs on systems before glibc 2.34, where a program ran its own initializers, as newer ones do it for a program.
+// Starts portable programs with old and new glibc. Before 2.34, a program ran its own initializers; newer versions run them for the program.
 //
-// link_portable.py links this file to programs, and passes the calls of __libc_start_main() to it.
+// link_portable.py links this file into programs, and redirects their calls of __libc_start_main() to it.
 #include <stddef.h>
 
 typedef int (*Main)(int, char**, char**);

@@ -16,7 +16,7 @@
 
 // --- glibc 2.29 to 2.36 ---------------------------------------------------------------------------------------------------
 
-// 2.33: before, programs called these functions with the version of struct stat.
+// glibc 2.33: older versions have only __xstat() and the like, which also take the version of struct stat.
 enum { stat_version = 1 };
 int __xstat(int version, const char* path, struct stat* to);
 int __lxstat(int version, const char* path, struct stat* to);
@@ -28,18 +28,18 @@ int lstat(const char* path, struct stat* to) { return __lxstat(stat_version, pat
 int fstat(int file, struct stat* to) { return __fxstat(stat_version, file, to); }
 int fstatat(int folder, const char* path, struct stat* to, int flags) { return __fxstatat(stat_version, folder, path, to, flags); }
 int mknod(const char* path, mode_t mode, dev_t device) { return __xmknod(0, path, mode, &device); }
-// The same structures on 64-bit systems, under a second name.
+// On 64-bit systems, struct stat64 is the same as struct stat.
 int stat64(const char* path, struct stat64* to) { return stat(path, (struct stat*)to); }
 int lstat64(const char* path, struct stat64* to) { return lstat(path, (struct stat*)to); }
 int fstat64(int file, struct stat64* to) { return fstat(file, (struct stat*)to); }
 
-// 2.32: whether the process has one thread; 0 is always safe, std::shared_ptr then counts atomically.
+// glibc 2.32: nonzero if the process has only one thread. 0 is always correct: std::shared_ptr then counts references atomically.
 char __libc_single_threaded = 0;
 
-// 2.29
+// glibc 2.29
 int getcpu(unsigned* cpu, unsigned* node) { return (int)syscall(SYS_getcpu, cpu, node, NULL); }
 
-// 2.30: waits on the clock `clock` until `until`. An older libc can only wait on the real-time clock: a caller must therefore check the
+// glibc 2.30: waits on the clock `clock` until `until`. An older libc can only wait on the real-time clock: a caller must therefore check the
 // time after a timeout, which std::condition_variable does.
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const struct timespec* until) {
   typedef int (*Wait)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*);
@@ -66,7 +66,7 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   return pthread_cond_timedwait(condition, mutex, &real);
 }
 
-// 2.32: the name of a signal without "SIG", or NULL.
+// glibc 2.32: returns the name of a signal without "SIG", or NULL.
 const char* sigabbrev_np(int signal) {
   static const char* const names[] = {NULL,   "HUP",  "INT",  "QUIT", "ILL",    "TRAP", "ABRT", "BUS",  "FPE",  "KILL", "USR1",
                                       "SEGV", "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN",
@@ -74,7 +74,7 @@ const char* sigabbrev_np(int signal) {
   return signal >= 0 && (size_t)signal < sizeof names / sizeof *names ? names[signal] : NULL;
 }
 
-// 2.36: random bytes, for the hash tables of libraries.
+// glibc 2.36: writes random bytes, for the hash tables of libraries.
 void arc4random_buf(void* to, size_t size) {
   char* at = to;
   while (size > 0) {
@@ -87,7 +87,7 @@ void arc4random_buf(void* to, size_t size) {
 
 // --- libxml2 --------------------------------------------------------------------------------------------------------------
 
-// libarchive would write the format xar with libxml2. trainrt writes tar only. Returns ARCHIVE_FATAL.
+// Replaces libarchive's support for the format xar, which needs libxml2: trainrt writes only tar. Returns ARCHIVE_FATAL.
 struct archive;
 int archive_write_set_format_xar(struct archive* to) {
   (void)to;

@@ -4,7 +4,7 @@ fails once. After each attack the same command runs again, and the run must end 
 
   attack.py BUILD [--seed N] [--points N] [--one POINT] [--scene NAME] [--errors all] [--time SECONDS] [--jobs N]
 
-A point is one call of a quiet run and one action. The seed chooses how each call fails, and with --points also which points are
+A point is one system call of an undisturbed run, and one action on this call. The seed chooses how each call fails, and with --points also which points are
 attacked. --one repeats a point as printed.
 """
 import argparse
@@ -26,7 +26,7 @@ from sweep_scene import SWEEPS, AttackedSweep, SweepStage  # noqa: E402
 from tally import Progress, Tally  # noqa: E402
 
 
-# Per kind of scene: the scenes, the class of their starting state, and the class of one attack.
+# For each kind of scene: its scenes, the class that prepares the starting state, and the class that attacks one point.
 KINDS = ((SCENES, Stage, AttackedRun), (CONVERSIONS, ConversionStage, AttackedConversion), (SWEEPS, SweepStage, AttackedSweep))
 ALL_SCENES = [name for scenes, _, _ in KINDS for name in scenes]
 

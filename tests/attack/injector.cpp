@@ -11,7 +11,7 @@
 //                                         TRAINRT_JOB in their environment as this process
 //               lose-before, lose-after   kills only this program
 //               signal:NUMBER             sends the signal to the program, and makes the call
-//               fail:ERRNO                returns this error (a number) without making the call; a close is made
+//               fail:ERRNO                returns this error (a number) without making the call; only close() is made
 //               empty                     returns 0 without making the call
 //               short                     requests half of the bytes
 // Exits like the program, or with 97 and a message if tracing is not permitted or the arguments are wrong.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Cost of carrying more workers than cores (scaling.on_resize = same_bits): an epoch of V workers on C cores, compared with an epoch of C
+"""Cost of running more workers than cores (scaling.on_resize = same_bits): an epoch of V workers on C cores, compared with an epoch of C
 ranks that have the same global batch, by gradient accumulation. Both sides are trainrt, with one thread per rank, on all cores.
 
 The time of an epoch is (time of a run of 3 epochs - time of a run of 1 epoch) / 2. Both sides run in turn, and a ratio is taken within each

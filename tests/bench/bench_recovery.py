@@ -128,7 +128,7 @@ def ddp(bench):
         return
     launchers = {"ddp_s": [TRAINRT, "-n", 2, "--failure.recovery=live", "--", PYTHON]}
     if torchrun := shutil.which("torchrun"):
-        # By the default of the last two options, torchrun of torch 1.13 fails with Python 3.11.
+        # Without the last two options, torchrun of torch 1.13 fails with Python 3.11.
         launchers["ddp_torchrun_s"] = [torchrun, "--nproc_per_node=2", "--max_restarts=3", "--redirects=1", "--tee=1"]
     figures = bench.interleaved(5, {name: lambda launcher=launcher: ddp_s(bench, launcher) for name, launcher in launchers.items()})
     bench.claim("ddp_s", median(figures["ddp_s"]), "<=", 1.5)

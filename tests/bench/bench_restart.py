@@ -26,8 +26,8 @@ def seconds_to_restart(nodes, folder, number):
     harness.wait_until(lambda: harness.report_count(run_dir) >= 10, 60, "10 reports", job)
     start, wall = time.monotonic(), time.time()
     harness.kill([job.ranks()[1]])
-    # The restart drops the reports after its checkpoint, so the first report with a later time is its own: the surviving rank of the
-    # first attempt makes no report.
+    # Waits for a report that was made after the kill. It must be one of the second attempt, because the surviving rank of the first attempt
+    # makes no report.
     harness.wait_until(lambda: len(harness.attempts(run_dir)) == 2 and any(row["_timestamp"] > wall + 0.5 for row in harness.reports(run_dir)[-3:]), 90,
                        "a report of the second attempt", job)
     took = time.monotonic() - start

@@ -69,7 +69,7 @@ def claim_rounds(bench, series):
     doublings = math.log2(most / least)
     for operation, counts in series[least].items():
         grown = (series[most][operation]["rounds"] - counts["rounds"]) / doublings
-        # The target is the average per doubling up to the smallest number; faster than logarithmic growth exceeds it.
+        # The target is the average number of rounds per doubling up to the smallest number of ranks: only logarithmic growth stays below it.
         bench.claim(f"scale_{operation}_rounds_a_doubling", grown, "<=", counts["rounds"] / math.log2(least))
 
 

@@ -108,7 +108,7 @@ def bench_fashion(bench, options, task):
 
 
 def bench_cost(bench, options, task, half):
-    """Takes two more repetitions, because these runs are short."""
+    """Measures the part `cost`, with two more repetitions than the other parts, because its runs are short."""
     figures = bench.interleaved(options.repetitions + 2, {
         "together_epoch_s": lambda: epoch_seconds(lambda epochs: run_ours(bench, task, epochs)[0]),
         "apart_epoch_s": lambda: epoch_seconds(lambda epochs: run_apart(bench, half, epochs))})

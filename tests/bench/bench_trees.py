@@ -94,8 +94,8 @@ class Trees:
         self.bench, self.library = bench, library
 
     def environment(self, source):
-        """Returns the environment of the peer. pyarrow is in the path only for Parquet, because XGBoost imports it if it is found, and
-        its memory is measured."""
+        """Returns the environment of the peer. pyarrow is in the path only for Parquet: XGBoost imports it whenever it finds it,
+        which would add to the measured memory."""
         packages = [*(PYARROW if source.endswith(".parquet") else []), *([LIGHTGBM] if self.library == "lightgbm" else [])]
         return {"OMP_NUM_THREADS": "2", "PYTHONPATH": ":".join([*packages, os.environ.get("PYTHONPATH", "")])}
 

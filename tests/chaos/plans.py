@@ -35,8 +35,8 @@ class Disturbance:
         return self.kind in ENDING or self.only_the_run_notices()
 
     def only_the_run_notices(self):
-        """Returns whether only the hang watch of the run detects the disturbance. A frozen rank is such a case. In the other case, a rank is
-        killed together with its slurmstepd, and slurmd returns before Slurm misses it; srun then gets no report."""
+        """Returns whether only the hang watch of the run detects the disturbance: a frozen rank; or a rank that is killed together with its
+        slurmstepd, if slurmd returns before Slurm misses it, because srun then gets no report."""
         lost = self.kind == "kill_node" and self.options["with_processes"] and self.options["noticed"] == "never"
         return lost or (self.kind == "freeze" and self.options["seconds"] is None)
 
@@ -74,7 +74,7 @@ def plan_of(text):
 
 
 # ---- random disturbances --------------------------------------------------------------------------------------------------
-# kind: relative frequency, and a function that chooses the options.
+# {kind: (relative frequency, function that chooses the options)}
 
 
 def _rank(rng, ranks):

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Carries runs with a fixed number of workers on different numbers of CPUs and nodes. Each run must have the digests after each epoch and the
+"""Runs trainings with a fixed number of workers on different numbers of CPUs and nodes. Each run must have the digests after each epoch and the
 results of an undisturbed run.
 
   same_bits.py BUILD [--workers N] [--kinds NAME,NAME] [--seed N] [--schedules N] [--schedule N] [--time SECONDS] [--no-slurm]
 
-Each kind of training runs undisturbed on each share, and disturbed by schedules that resize, kill and requeue it (--schedules 0: only undisturbed;
---schedule N: only this one). A schedule depends only on the seed, its number and the shares; the exact moments of its events vary.
+Each kind of training runs undisturbed on each share (some CPUs or nodes), and disturbed by schedules that resize, kill and requeue it.
+A schedule depends only on the seed, its number and the shares; the exact moments of its events vary. --schedules 0: no schedule. --schedule N: only this one.
 """
 import argparse
 import random
@@ -22,7 +22,7 @@ from worker_kinds import KINDS, can_run  # noqa: E402
 
 
 class Proof:
-    """Runs of one number of workers. References are made once per kind, on all CPUs of this machine."""
+    """Runs of one number of workers. The undisturbed run to compare with is made once per kind, on the largest share."""
 
     def __init__(self, workers, shares):
         self.workers, self.shares = workers, shares
@@ -113,7 +113,7 @@ def attempt(label, function, *arguments):
 
 
 def prove(proof, kinds, arguments):
-    """Makes the runs until the time is over; returns (runs, misses). Each turn has one undisturbed run and one schedule of each kind."""
+    """Makes the runs until the time is over; returns (runs, misses). Each round has one undisturbed run and one schedule of each kind."""
     end, results = time.monotonic() + arguments.time, []
     shares = [] if arguments.schedule is not None else proof.shares
     turns = [arguments.schedule] if arguments.schedule is not None else range(max(arguments.schedules, len(shares)))

@@ -1,4 +1,4 @@
-"""Places on which a run can be carried: some CPUs of this machine, or some nodes of a cluster. Each place starts, disturbs and ends its jobs."""
+"""Shares of the hardware for a run: some CPUs of this machine, or some nodes of a cluster. Each share starts, disturbs and ends its jobs."""
 import os
 import signal
 import time

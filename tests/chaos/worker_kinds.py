@@ -1,4 +1,4 @@
-"""The kinds of training that `make same-bits` carries on different numbers of CPUs and nodes, and the digests of their states."""
+"""The kinds of training that `make same-bits` runs on different numbers of CPUs and nodes, and the digests of their states."""
 import hashlib
 import json
 import subprocess

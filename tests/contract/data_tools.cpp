@@ -1,4 +1,4 @@
-// Checks the contract of every tool of `trainrt data` in the table.
+// Checks the contract of every tool of `trainrt data`, as listed by data_tool_table().
 #include <array>
 #include <functional>
 

@@ -1,4 +1,4 @@
-// Checks the contract of every writer of `trainrt data convert` in the table.
+// Checks the contract of every writer of `trainrt data convert`, as listed by data_writer_table().
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -133,7 +133,7 @@ WriterJob number_job(std::uint64_t rows) { return {.fields = {number, integer, f
 
 std::string name_of_file(const DataWriter& writer) { return "out" + std::string(writer.extension); }
 
-/// Returns the names in a folder.
+/// Returns the names of the files in a folder.
 std::vector<std::string> names_in(const test::Scratch& folder) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.push_back(entry.path().filename());

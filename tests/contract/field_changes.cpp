@@ -1,4 +1,5 @@
-// Checks the contract of every transform and every augmentation in the tables: the keys of [data.NAME] that change a field.
+// Checks the contract of every transform and every augmentation (transform_table(), augmentation_table()). They are the
+// keys of [data.NAME] that change a field.
 #include <cmath>
 #include <cstring>
 
@@ -69,8 +70,8 @@ Samples walk(const std::shared_ptr<DatasetImpl>& dataset, std::size_t batch_size
   return samples;
 }
 
-/// Returns the values of the samples after the first `batches` batches, as another process computes them that resumes
-/// there.
+/// Stops a dataset after `batches` batches. Returns the samples of another dataset that resumes there, as in a restarted
+/// process.
 Samples walk_resumed(const Keys& keys, std::size_t batch_size, std::size_t batches) {
   const auto stopped = open(keys);
   std::size_t done = 0;

@@ -34,7 +34,7 @@ WrittenDataset written(const Scratch& folder, const std::string& name, const std
   return {keys, folder / name};
 }
 
-/// Returns the text of each value, `missing` for NaN, each between `before` and `after`.
+/// Returns the values of all samples as one text. Each value is between `before` and `after`; NaN is written as `missing`.
 std::string lines(std::size_t samples, const std::string& before, const std::string& missing, const std::string& after) {
   std::string text;
   for (const auto value : sample_values(samples))

@@ -1,4 +1,4 @@
-// Checks the contract of every data format in the table, with small files that format_files() writes.
+// Checks the contract of every data format of format_table(), with small files that format_files() writes.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -27,8 +27,8 @@ namespace {
 constexpr std::size_t many = 12;
 using Keys = std::map<std::string, std::string>;
 
-/// Makes the modules of the build known, before the process's environment is read: they are next to the folder of the
-/// tests.
+/// Sets the path of this build's modules, which are in the folder beside that of the tests, before the process reads its
+/// environment.
 [[maybe_unused]] const int module_path =
     setenv("TRAINRT_MODULE_PATH",
            (std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "modules").c_str(), 0);

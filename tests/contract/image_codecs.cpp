@@ -1,4 +1,4 @@
-// Checks the contract of every image codec in the table.
+// Checks the contract of every image codec of image_codec_table().
 #include <thread>
 
 #include <catch2/catch.hpp>
@@ -163,7 +163,7 @@ void check_near(const Bytes& pixels, const Bytes& expected, int levels) {
   }
 }
 
-/// Returns the R, G, B of pixels, or their gray.
+/// Returns R, G and B of each pixel, or its gray value if `as_gray`.
 Bytes without_alpha(const Bytes& rgba, bool as_gray) {
   Bytes pixels;
   for (std::size_t i = 0; i < rgba.size(); i += 4)

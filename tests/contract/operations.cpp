@@ -1,4 +1,5 @@
-// Checks the contract of every operation in the table: the keys of [data.NAME] that choose samples or make new ones.
+// Checks the contract of every operation of operation_table(): the keys of [data.NAME] that choose samples or make new
+// ones.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +21,7 @@ using trainrt::test::error_of;
 
 namespace {
 
-/// Texts of a key for the samples of write_samples(). A new operation needs one row.
+/// Arguments of one operation that are valid or invalid for the samples of write_samples(). A new operation needs one row.
 struct Row {
   std::string name, arguments;
   std::string of_one;   ///< a text that makes one sample of one sample

@@ -1,5 +1,6 @@
-// Checks the contract of every preprocessor in the table. A new preprocessor needs no change here: valid arguments are made
-// from the types of its parameters, and its column is the first one of the datasets below that it accepts.
+// Checks the contract of every preprocessor of preprocessor_table(). A new preprocessor needs no change here: valid
+// arguments are made from the types of its parameters, and its column is the first one of the datasets below that it
+// accepts.
 #include <barrier>
 #include <cmath>
 #include <limits>
@@ -28,7 +29,7 @@ namespace {
 
 constexpr std::string_view columns = "x,c,m,n,t\n";
 
-/// x: numbers; c: a constant; m: numbers and NaN; n: NaN; t: texts.
+/// Returns lines of CSV. Column x has numbers; c a constant; m numbers and NaN; n only NaN; t texts.
 std::string rows(int count) {
   std::string text;
   for (int i = 0; i < count; ++i)
@@ -37,7 +38,8 @@ std::string rows(int count) {
   return text;
 }
 
-/// Writes a file with the column, and returns the keys of its section. l: lists of numbers.
+/// Writes a file with the column, and returns the keys of its section. Column `l` has lists of numbers; for others, see
+/// rows().
 std::map<std::string, std::string> keys_with(const std::string& column, const Scratch& dir, int count) {
   if (column != "l") {
     write(dir / "table.csv", std::string(columns) + rows(count));

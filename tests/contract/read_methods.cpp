@@ -75,7 +75,7 @@ void for_each_origin(const std::function<void(const Origin&)>& check) {
     });
 }
 
-/// Returns bytes that differ between any two offsets nearby.
+/// Returns bytes in which nearby positions have different values.
 std::string test_bytes(std::size_t count) {
   std::string bytes(count, '\0');
   for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<char>((i * 2654435761U >> 16) ^ (i >> 8));

@@ -1,4 +1,4 @@
-// Checks the contract of every metric sink in the table.
+// Checks the contract of every metric sink of sink_table().
 #include <algorithm>
 #include <filesystem>
 #include <map>

@@ -1,4 +1,4 @@
-// Checks the contract of every storage in the table: objects are written, listed, found, read and removed.
+// Checks the contract of every storage of storage_table(): objects are written, listed, found, read and removed.
 #include <fstream>
 #include <functional>
 #include <set>

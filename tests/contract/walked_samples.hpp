@@ -34,7 +34,7 @@ inline std::shared_ptr<trainrt::DatasetImpl> prepared(const trainrt::Options& se
   return dataset;
 }
 
-/// Walks through epoch 0 from the position of `dataset` on, and takes at most `max_batches` batches.
+/// Reads the samples of epoch 0 from the position of `dataset` on, at most `max_batches` batches.
 inline Samples walk(const std::shared_ptr<trainrt::DatasetImpl>& dataset, std::size_t batch_size,
                     std::size_t max_batches = 1000) {
   Samples samples;
@@ -51,7 +51,7 @@ inline Samples walk(const std::shared_ptr<trainrt::DatasetImpl>& dataset, std::s
   return samples;
 }
 
-/// Returns the samples after the first `taken` of a run that is stopped there and restarted. `open` opens the dataset.
+/// Returns the samples that a run reads if it is stopped after `taken` samples and restarted. `open` opens the dataset.
 template <class Open>
 Samples walk_after_restart(const Open& open, std::size_t taken) {
   const auto stopped = open();
@@ -63,8 +63,8 @@ Samples walk_after_restart(const Open& open, std::size_t taken) {
   return walk(restarted, 1);
 }
 
-/// Checks that a dataset continues at each of its samples with those that follow in an uninterrupted walk, which are
-/// returned.
+/// Checks that a dataset that resumes after any of its samples gives the same remaining samples as an uninterrupted walk.
+/// Returns the samples of that walk.
 template <class Open>
 Samples check_restarts(const Open& open) {
   const auto all = walk(open(), 1);

@@ -56,7 +56,7 @@ void send_mark(int fd, unsigned char mark) {
   if (write(fd, &mark, 1) != 1) _exit(3);
 }
 
-/// Runs steps with votes until the save in flight is finished.
+/// Runs training steps until the save is finished. In each step, the ranks exchange how far their parts of the save are.
 checkpoint::SaveResult train_until_finished(checkpoint::Saver& saver, Communicator& communicator, std::mt19937& random) {
   for (;;) {
     const auto mine = saver.progress();
@@ -156,7 +156,7 @@ Killed run_and_kill(const std::string& run_dir, int attempt, int phase, int save
   return killed;
 }
 
-/// Verifies all visible checkpoints and writes missing views. Returns problems.
+/// Verifies all visible checkpoints, and writes missing views (state.h5). Returns the first problem, or "".
 std::string damage_in(const std::string& run_dir, int& views_made) {
   for (const auto number : checkpoint::numbers_in(run_dir)) {
     const auto directory = run_dir + "/" + checkpoint::directory_name(number);
@@ -174,7 +174,7 @@ std::string damage_in(const std::string& run_dir, int& views_made) {
   return "";
 }
 
-/// Loads on another number of ranks and returns problems. The loaded number must be at least `least`.
+/// Loads the newest checkpoint on 3 ranks, and returns problems. Its number must be at least `least`.
 std::string loading_error(const std::string& run_dir, std::int64_t least) {
   std::string finding;
   std::mutex mutex;
@@ -211,7 +211,8 @@ std::string debris_in(const std::string& run_dir) {
 std::string broken(const std::string& run_dir, std::int64_t least, int& views_made) {
   auto finding = loading_error(run_dir, least);
   if (finding.empty()) finding = damage_in(run_dir, views_made);
-  // Views are written in this process's private directory; that of the killed process is abandoned.
+  // Removes this process's private directory, in which damage_in() wrote views. debris_in() must remove that of the killed
+  // process.
   for (const auto& name : io::list_directory(run_dir))
     if (name.find("." + std::to_string(getpid()) + ".") != std::string::npos) io::remove_tree(run_dir + "/" + name);
   if (finding.empty()) finding = debris_in(run_dir);
@@ -245,7 +246,7 @@ int drive(int kills) {
   int views_made = 0;
   const auto started = monotonic_seconds();
   for (int n = 0; n < kills; ++n) {
-    // First each phase twice, in the first save (if possible) and in a later one; then random times.
+    // First kills twice in each phase: in the first save (if possible) and in a later one. Then kills at random times.
     const bool at_random = n >= 2 * checkpoint::phase_count;
     const int phase = at_random ? -1 : n % checkpoint::phase_count;
     const int save = phase >= static_cast<int>(Phase::retired) || n >= checkpoint::phase_count ? 3 : 1;

@@ -21,7 +21,7 @@ def config_of(folder, name="lost", epochs=EPOCHS, pause=0.0, **failure):
 
 
 def finished(epochs=EPOCHS, ranks=1):
-    """Returns the directory of a finished run, which runs once; tests use copies."""
+    """Returns the directory of a finished run. The run is made only once, so tests must copy the directory."""
     if (epochs, ranks) not in _kept:
         config = config_of(scratch(), epochs=epochs)
         check_exit(run_ranks(ranks, config), FINISHED)
@@ -253,7 +253,7 @@ def damage_that_only_one_rank_sees_is_checked_by_another_rank():
     check("only rank 1 finds" in job.err, "the rank is not named", job)
 
 
-# ---- other files -----------------------------------------------------------------------------------------------------------------
+# ---- damaged files that are not checkpoints --------------------------------------------------------------------------------------
 
 
 @test
@@ -304,7 +304,7 @@ def a_directory_or_pipe_instead_of_a_file_is_named_or_replaced_without_waiting()
             check(name in job.err and job.err.count("error:") == 1, f"{name} is not named once", job)
 
 
-# ---- accepted losses -----------------------------------------------------------------------------------------------------------
+# ---- losses that the user accepts ----------------------------------------------------------------------------------------------
 
 
 @test

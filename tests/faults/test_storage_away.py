@@ -43,7 +43,7 @@ def fault_env(faults):
 
 
 def start(config, faults):
-    """Starts a run with faults on rank 0, which writes these files."""
+    """Starts a run with faults on rank 0, the rank that writes the log and the records."""
     return start_ranks(RANKS, config, first_env=fault_env(faults))
 
 

@@ -11,7 +11,7 @@ from sweep_places import Here  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 SEED = 2
-PLANS = (0, 5, 6)  # median in two processes at once, a population of trials with two ranks, hyperband in slices
+PLANS = (0, 5, 6)  # schedulers: median (two processes at once), pbt (two ranks per trial), hyperband (in slices)
 
 
 def setup():

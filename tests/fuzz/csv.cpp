@@ -1,4 +1,4 @@
-// CSV tables: probes the file and reads it with several methods, which must return equal values.
+// Reads CSV tables: probes the file and reads it with several methods, which must return equal values.
 #include "data/records/record_formats.hpp"
 
 #include <numeric>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr data::RecordLimits limits{.spacing = 40, .max_probed = 4};
 
-/// The first byte of the input selects the keys to set.
+/// Returns keys of the dataset. `choice`, the first byte of the input, selects which keys are set.
 Options options(unsigned char choice) {
   Options made;
   const auto set = [&](const char* key, const char* value) { made.set(key, {value, "x.ini:1"}); };

@@ -1,4 +1,4 @@
-// Conditions on rows, as `where` takes them: each is refused, or has a result for each sample.
+// Parses conditions on rows, the values of the key `where`. Each is refused, or has a result for each sample.
 #include <array>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// First messages of unknown clients to the ports of a run: Horovod's rendezvous, XGBoost's tracker, MPI's exchange.
+// Reads the first messages of unknown clients to the ports of a run: Horovod's rendezvous, XGBoost's tracker, MPI's
+// exchange.
 #include "program/services/admission.hpp"
 #include "support/fuzz/fuzz.hpp"
 

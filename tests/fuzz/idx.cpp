@@ -56,7 +56,8 @@ std::vector<std::string> seeds() {
   const auto images = bytes_of({0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const auto labels = bytes_of({0, 0, 11, 1, 0, 0, 0, 2, 1, 2, 3, 4});
   const auto no_samples = bytes_of({0, 0, 8, 2, 0, 0, 0, 0, 255, 255, 255, 255});
-  // Headers that claim 4 GiB and 2^62 bytes; gzip's trailer has the size modulo 2^32, which fits both.
+  // Headers that claim 4 GiB and 2^62 bytes of values. gzip's trailer has the size modulo 2^32, so it does not contradict
+  // them.
   const auto large = bytes_of({0, 0, 8, 3, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0});
   const auto huge = bytes_of({0, 0, 8, 3, 64, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 4});
   return {images, labels, no_samples, gzip(images), gzip(labels), gzip(images) + gzip(labels), gzip(large), gzip(huge)};

@@ -1,4 +1,5 @@
-// Encoded images of all formats: exactly the pixels of the size in the header are written, and a damaged image is an error.
+// Decodes images of all formats: exactly as many pixels as the header declares are written, and a damaged image is an
+// error.
 #include "data/images/image_codec.hpp"
 
 #include <zlib.h>
@@ -20,7 +21,8 @@ std::vector<std::string> words() {
           "ALPH", "\xff\xd8", "\xff\xd9", "\xff\xc0", "\xff\xc2", "\xff\xda", "\xff\xc4"};
 }
 
-/// Returns the PNG with correct checksums of its chunks, without which every mutation would fail at the first chunk.
+/// Returns the PNG with corrected checksums of its chunks. Otherwise, every mutated file would be refused at its first
+/// chunk.
 std::string with_checksums(std::string png) {
   constexpr std::size_t signature = 8, around = 12;  // length, name, checksum
   const auto byte = [&](std::size_t at) { return std::size_t{static_cast<unsigned char>(png[at])}; };

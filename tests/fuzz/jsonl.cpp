@@ -1,4 +1,4 @@
-// JSON lines: scans the file and reads single samples and all at once, which must return equal values.
+// Reads JSON lines: scans the file, then reads single samples and all samples at once, which must return equal values.
 #include <numeric>
 
 #include "data/bytes/data_file.hpp"

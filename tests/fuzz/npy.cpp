@@ -1,4 +1,4 @@
-// NumPy's .npy files: parses the header's dictionary and reads the file.
+// Reads NumPy's .npy files: parses the dictionary in the header, and reads the file.
 #include <fmt/format.h>
 
 #include "core/text/text.hpp"

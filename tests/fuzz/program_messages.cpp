@@ -1,6 +1,6 @@
-// Messages of a training program: JSON objects, one per line. The protocol, its channel and the mirrored State are the real
-// ones; the run and the process are fakes. An empty line ends a batch: all lines of a batch arrive at once, the first one
-// with a file descriptor.
+// Reads the messages of a training program, which are JSON objects, one per line. The protocol, its channel and the
+// mirrored State are the real ones; the run and the process are fakes. An empty line ends a batch: all lines of a batch
+// arrive at once, the first one with a file descriptor.
 #include <cstring>
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace trainrt {
 
 namespace {
 
-/// Reads and writes every byte.
+/// Reads and writes every byte, so that AddressSanitizer reports invalid memory.
 void touch(void* data, std::size_t bytes) {
   auto* at = static_cast<volatile char*>(data);
   for (std::size_t i = 0; i < bytes; ++i) at[i] = at[i];

@@ -1,4 +1,4 @@
-// safetensors files: parses the header and reads the file.
+// Reads safetensors files: parses the header, and reads the file.
 #include "data/arrays/safetensors_header.hpp"
 #include "support/fuzz/fuzz_data.hpp"
 

@@ -1,4 +1,4 @@
-// Tar archives: headers, names, sizes, samples and arrays; and an archive of images, which are decoded.
+// Reads tar archives: headers, names, sizes, samples and arrays. Also reads an archive of images, which are decoded.
 #include "support/cpp/image_bytes.hpp"
 #include "support/cpp/tar_bytes.hpp"
 #include "support/fuzz/fuzz_data.hpp"
@@ -27,7 +27,8 @@ std::vector<std::string> words() {
           "\xff\xd8\xff", "RIFF",  "WEBP"};
 }
 
-/// Corrects the checksum of each block with the magic of a header: otherwise every mutation would fail there.
+/// Corrects the checksum of each tar header, a block that contains "ustar". Otherwise, every mutated header would be
+/// refused.
 std::string with_checksums(std::string archive) {
   for (std::size_t at = 0; at + 512 <= archive.size(); at += 512) {
     if (archive.compare(at + 257, 5, "ustar") != 0) continue;

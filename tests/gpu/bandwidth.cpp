@@ -1,5 +1,5 @@
-// Measures the tree kernel. test_gpu runs this hidden case only if its tag is given, as the part `reduce` of run_parts.py
-// does.
+// Measures the kernel that adds arrays of several ranks in GPU memory, along a fixed tree over the ranks. test_gpu runs
+// this hidden case only if its tag is given, as the part `reduce` of run_parts.py does.
 #include <algorithm>
 #include <chrono>
 #include <vector>

@@ -1,4 +1,4 @@
-// Copies of batches to a GPU. A run reads the batches of its dataset into pinned memory.
+// Tests copies of batches to a GPU. A run reads the batches of its dataset into pinned memory.
 #include "gpu/gpu_test.hpp"
 #include "support/cpp/batches_on_gpu.hpp"
 

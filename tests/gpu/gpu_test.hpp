@@ -13,7 +13,7 @@ bool gpus_are_fake();
 /// Returns `bytes`, or 1/512 of it if the GPUs are fake.
 inline std::size_t sized(std::size_t bytes) { return gpus_are_fake() ? bytes / 512 : bytes; }
 
-/// Returns whether the machine has `wanted` GPUs. Prints that `what` is skipped if it has fewer.
+/// Returns whether the machine has `wanted` GPUs. If it has fewer, prints that `what` is skipped.
 inline bool have_gpus(int wanted, const std::string& what) {
   gpus_are_fake();
   const int count = device::runtime().count();

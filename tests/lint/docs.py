@@ -13,7 +13,7 @@ from tools.guides import GUIDES, block, blocks, guide, name_of, prose, spans  # 
 from harness import *  # noqa: E402,F403
 
 SECTIONS = ("run", "train", "scaling", "checkpoint", "metrics", "failure", "stop", "tune")
-FILE_ENDINGS = ("ini", "py", "sbatch", "cpp", "json", "h5", "prom", "csv")  # train.ini is no key
+FILE_ENDINGS = ("ini", "py", "sbatch", "cpp", "json", "h5", "prom", "csv")  # `train.ini` is a file, not a key
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 CHANGES = SOURCE / "src/core/CHANGES.md"
 

@@ -32,7 +32,7 @@ ARROWS = {
     "cli": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer", "tune",
             "view", "frameworks", "program"},
 }
-# The sub-folders of a layer, each with those that it may include; folders of plug-ins are not listed, and may include all of their layer.
+# The sub-folders of layers, each with the sub-folders that it may include. Folders of plug-ins are not listed, and may include all of their layer.
 ROOMS = {
     "core/text": set(),
     "core": {"core/text"},
@@ -86,7 +86,7 @@ PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core"
           "communicator": "comm", "communicators": "comm", "gradient_buckets": "comm", "checkpoint_store": "checkpoint", "metrics": "metrics",
           "dataset": "data", "preprocessor": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "predictions": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer",
           "result_grid": "tune", "trainrt": "cli"}
-# Libraries, by the beginning of the included name, and the folders that may see them.
+# Libraries, by the beginning of the included name, and the folders that may include them.
 LIBRARIES = {
     "boost/": {"cli", "data", "frameworks", "metrics", "program"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"},
     "xxhash": {"io"}, "curl/": {"io"}, "expat": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli"}, "arrow/": {"data"}, "parquet/": {"data"}, "sqlite3": {"data"},
@@ -94,7 +94,7 @@ LIBRARIES = {
     "archive": {"program"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
-# Layers with no config key in their string literals.
+# Layers that may not name config keys in their string literals.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transform/transforms", "data/transform/augmentations", "data/reshape/operations", "data/preprocess/kinds", "data/images/codecs", "data/bytes/read_methods",
                   "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data/tools", "cli/data/writers", "cli/doctor/checks", "cli/exporters", "cli/predict/writers",

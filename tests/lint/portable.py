@@ -15,7 +15,7 @@ MAX_MIB = 30
 LIMITS = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25), "CXXABI": (1, 3, 11), "GCC": (8,)}
 # Libraries of every system with glibc and C++, and of the package itself.
 SYSTEM = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "libgcc_s.so.1", "libstdc++.so.6"}
-# Debian's source packages of the libraries that are linked statically, without their versions, and Arrow.
+# The source packages in Debian, without versions, of the libraries that are linked statically; and Arrow.
 LIBRARIES = set("acl arrow-LICENSE arrow-NOTICE boost bzip expat fast-float fmtlib gcc glibc hdf libaec libarchive libdeflate libjpeg-turbo libspng liburing "
                 "libwebp libzstd lz minizip nettle nlohmann-json protobuf simdjson sqlite xxhash xz-utils zlib".split())
 PROGRAMS = ["trainrt", "h5_examiner", "trees.so", "arrow.so"]

@@ -10,7 +10,7 @@ from harness import *  # noqa: E402,F403
 PACKAGE = SOURCE / "src/python/trainrt"
 MODULE_LINES = 300
 LONG_MODULES: dict = {}
-# Sub-packages and modules of the package. Each may import those before it, and itself; PATH/__init__ is the sub-package without its contents. The
+# Sub-packages and modules of the package, in order. Each may import itself and those before it; PATH/__init__ is the sub-package without its contents. The
 # package trainrt is above all of them.
 ORDER = ("_version", "_ray_names", "cloudpickle", "actor", "_support", "_cluster", "_client", "data/_values", "data/_operations", "data/_batches", "data", "data/preprocessors", "train/errors", "train/_results", "train/_sessions",
          "train/_config", "train/_validation", "train/_fit", "train/backend", "train/data_parallel_trainer", "train/base_trainer", "train/trainer",

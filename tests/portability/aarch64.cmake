@@ -13,7 +13,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(libraries ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_LIBDIR} ${libraries}/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
-# FindMPI and FindHDF5 ask compiler wrappers of the package, which do not run here.
+# FindMPI and FindHDF5 would call compiler wrappers of the packages, which do not run on this machine.
 set(MPI_C_LIB_NAMES mpich)
 set(MPI_mpich_LIBRARY ${libraries}/libmpich.so)
 set(MPI_C_HEADER_DIR ${CMAKE_SYSROOT}/usr/include/aarch64-linux-gnu/mpich)

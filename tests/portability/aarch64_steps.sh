@@ -5,7 +5,7 @@ set -euo pipefail
 build=build-aarch64
 failed=0
 
-# Programs for aarch64 then start as if this machine could run them, also those that the tests start.
+# Registers qemu with the kernel. Programs for aarch64, also those that the tests start, then start as if this machine could run them.
 register_qemu() {
   mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc || { echo "Linux 6.7 or newer is required: binfmt_misc of a user namespace" >&2; exit 1; }
   local machine='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00' mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'

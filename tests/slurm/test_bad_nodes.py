@@ -34,7 +34,7 @@ def nodes_and_blame(run_dir):
     return [(attempt["nodes"], attempt["blamed_node"]) for attempt in result_of(run_dir)["attempts"]]
 
 
-# name: [loop], [failure], and min_workers. All jobs run at the same time.
+# {name: ([loop], [failure], min_workers)}. All jobs run at the same time.
 _TROUBLES = {"kill": ({"kill": "n2"}, {"exclude_bad_nodes": 2}, 2),
              "kill one of two": ({"kill": "n2"}, {"exclude_bad_nodes": 1}, 4), "crash": ({"crash": "n2"}, {"exclude_bad_nodes": 1}, 2),
              "hang": ({"hang": "n2"}, {"exclude_bad_nodes": 1, "hang_timeout": 2}, 2),

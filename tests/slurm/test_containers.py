@@ -9,7 +9,7 @@ from cluster import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("box")
-# bubblewrap leaves no sign of a container; the variable is one of Apptainer
+# bubblewrap leaves no sign of a container, so a variable of Apptainer marks it as one
 COMPLETE = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", "--die-with-parent", "--setenv", "APPTAINER_CONTAINER", "/image.sif"]
 
 

@@ -379,7 +379,7 @@ def kill_9_of_all_ranks_loses_at_most_one_interval_and_the_save_in_progress():
     check_ended_like(run_dir, reference(2), job)
     step, = check_continued(job, 1)
     epoch = 12  # steps with 2 ranks
-    # The checkpoint of the last due report may be in progress. It started after the previous one, 2 reports older, was committed.
+    # The newest due checkpoint may be incomplete at the requeue. Its save began after the previous one, 2 reports older, was committed.
     check(step >= (reported - 4) * epoch, f"continued from step {step}, although report {reported} (step {reported * epoch}) had been made", job)
     first, second = attempts(run_dir)
     check(re.fullmatch(r"killed: rank \d on n\d by SIGKILL \(srun exit 137\)", first["why"]), f"another reason of the first attempt: {first['why']}")
@@ -399,7 +399,7 @@ def a_preempted_job_saves_stops_and_is_requeued():
     equal(other.code, 0, "exit of sbatch", other)
     job.wait_for_restart(1, timeout=90)
     end(job)
-    # The record is checked and not the output: srun also gets SIGTERM, and may exit before it has printed the last line of the ranks.
+    # Checks the record instead of the output: srun also gets SIGTERM, and may exit before it has printed the last line of the ranks.
     equal(attempts(run_dir)[0]["why"], "stopped by SIGTERM (preemption)", "reason of the first attempt", job)
     check_ended_like(run_dir, reference(2), job)
     check_continued(job, 1)
@@ -438,7 +438,7 @@ def a_second_job_on_the_same_run_is_refused_while_the_first_runs():
     wait_until(lambda: not job.ranks(), 40, "the job to end", job)
 
 
-# ---- the main job ----------------------------------------------------------------------------------------------------------
+# ---- a long run of fashion_mnist -------------------------------------------------------------------------------------------
 
 
 @test

@@ -278,7 +278,7 @@ def a_task_of_an_array_requeues_only_itself():
     equal((first.show()["JobId"] != last.show()["JobId"], last.show()["JobId"]), (True, other.out.strip()), "job numbers", other)
     running(last, run_dir)
     CLUSTER.call("scancel", "--signal=USR1", f"{last.id}.0")
-    # The test does not call hurry(): scontrol update of the start time of a task postpones it each time.
+    # The test does not call hurry(), which updates the start time by scontrol: for a task of an array, each update postpones the start.
     wait_until(lambda: last.restarts() == 1 and last.state() in ("RUNNING", "COMPLETED"), 60, "the restart", last)
     ended(last, "COMPLETED")
     equal((first.restarts(), first.state()), (0, "RUNNING"), "requeues and state of the other task")

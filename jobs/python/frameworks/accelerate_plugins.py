@@ -1,4 +1,4 @@
-"""Ray Train's guide for Accelerate, the part about its configuration: DeepSpeed's or FSDP's plugin from a dictionary, under a TorchTrainer.
+"""Ray Train's guide for Accelerate, the part about its configuration: DeepSpeed's or FSDP's plugin, configured in the function of a TorchTrainer.
 
     python3 accelerate_plugins.py --plugin deepspeed                      # starts the workers
     srun trainrt -- python3 accelerate_plugins.py --plugin fsdp           # runs on the workers of srun; FSDP needs GPUs

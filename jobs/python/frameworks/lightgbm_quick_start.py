@@ -23,7 +23,7 @@ def train_func():
     columns = train.get_dataset_shard("train").materialize().take_batch(10**9)
     labels = columns.pop("y")
     rows = lightgbm.Dataset(np.column_stack(list(columns.values())), labels)
-    # get_network_params(): LightGBM sums over the run's own collectives. Each worker starts with the trees of the last checkpoint.
+    # With get_network_params(), LightGBM sums over all workers by the run's collectives. Training starts with the trees of the last checkpoint.
     checkpoint = train.get_checkpoint()
     before = RayTrainReportCallback.get_model(checkpoint) if checkpoint else None
     rounds = ROUNDS - (before.current_iteration() if before else 0)

@@ -15,7 +15,7 @@ from trainrt.train.torch import TorchTrainer
 
 
 def texts(count):
-    """Each sequence counts by its own step, modulo 64, so the model can learn to continue it."""
+    """Returns sequences that the model can learn to continue: each counts up in steps of its own size, modulo 64."""
     first, step = torch.arange(count) % 64, torch.arange(count) % 7 + 1
     return [(first[i] + step[i] * torch.arange(12)) % 64 for i in range(count)]
 

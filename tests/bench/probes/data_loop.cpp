@@ -1,7 +1,7 @@
 // Train function that reads every byte of every field of [data.train] and prints the samples per second of the second
 // epoch. If the keys file and row_bytes of [loop] are set, it also reads the rows of that file in the same order by pread,
-// with neighbours in one call, and copies them in memory: the limits of the machine. cold = true removes the file from the
-// page cache and measures the first epoch. batches is the maximum number of batches per epoch.
+// with neighbouring rows in one call, and copies them in memory: the limits of the machine. cold = true removes the file
+// from the page cache and measures the first epoch. batches is the maximum number of batches per epoch.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,7 +83,8 @@ void forget(const std::string& file) {
   ::close(fd);
 }
 
-/// If `cold_file` is empty, a warm-up epoch precedes the measured one.
+/// Prints the speed of `work` in one epoch. If `cold_file` is empty, a warm-up epoch comes first; otherwise the file is
+/// dropped from the cache.
 template <class Work>
 void time(const char* what, std::uint64_t samples, const std::string& cold_file, const Work& work) {
   if (cold_file.empty())

@@ -37,7 +37,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Returns the seconds that reading the clock takes in one step: at the starts and waits of the gradients and of the vote.
+/// Returns the seconds that one step spends on reading the clock: at the start and at the wait of the gradients and of the
+/// vote.
 double clocks_of_a_step() {
   constexpr int calls = 4, tries = 100000;
   const auto began_s = monotonic_seconds();

@@ -23,7 +23,8 @@ std::unique_ptr<Scheduler> asha() {
   return kind.open(checked(Options(), kind.options, "[tune.asha]"), {.seed = 1});
 }
 
-/// Writes trials to the writers in turn, with the decision at each rung that a trial reaches.
+/// Writes trials, with each writer in turn. A trial has a decision at each rung (a report at which ASHA compares trials)
+/// that it reaches.
 void write_trials(std::vector<JournalWriter>& writers, std::uint64_t trials) {
   Random random(1, 0);
   for (std::uint64_t trial = 0; trial < trials; ++trial) {
@@ -38,7 +39,7 @@ void write_trials(std::vector<JournalWriter>& writers, std::uint64_t trials) {
   }
 }
 
-/// Reads new records and decides, as a trial does at each report.
+/// Reads new records of the journal, and then asks the scheduler for a verdict, as a trial does at each report.
 class Decider {
  public:
   explicit Decider(const std::string& folder) : reader_(folder), scheduler_(asha()) {}

@@ -332,7 +332,7 @@ def cpp_and_python_fit_and_transform_to_the_same_bits_on_1_2_and_3_ranks():
 
 
 class Halved(prep.Preprocessor):
-    """A preprocessor that is written as one of Ray."""
+    """A preprocessor that a user has written for Ray's API."""
 
     def _fit(self, dataset):
         self.maximum = max(row["a"] for row in dataset.iter_rows())
@@ -444,7 +444,7 @@ def the_key_preprocess_is_fitted_at_the_start_and_restarts_keep_its_statistics()
     _, job = run_with_key(folder, 3, "MinMaxScaler(columns: x)")
     check(job.code == 0, "the restart with another preprocessor failed", job)
     close(rows_of(folder, 2), others / others.max(), "another preprocessor is fitted")
-    # A fitted preprocessor from a file.
+    # Now the key names a file with a fitted preprocessor.
     (folder / "scaler.json").write_text(fitted.to_json())
     other = scratch()
     write_rows(other, 3)

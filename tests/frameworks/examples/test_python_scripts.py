@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The scripts of jobs/python in which fit() starts the ranks, or that follow each other on launched ranks: they print what their guide says."""
+"""Scripts of jobs/python whose fit() starts the ranks, or that run one after another on launched ranks, print the lines that their guide shows."""
 import sys
 from pathlib import Path
 
@@ -125,7 +125,7 @@ def scripts_on_launched_ranks_print_the_documented_lines():
 
 @test
 def every_script_is_short_and_run_by_a_test():
-    """The tables of the guides of jobs list it, too."""
+    """The tables in the guides of jobs must list every script, too."""
     tools = {"token_files.py"}  # tests/frameworks/data/test_token_files.py
     run_above = {*PRINTED, *ONE_LAUNCH, "checkpoints.py", "restore_experiment.py", "torch_datasets.py", "torch_fashion_mnist.py", "torch_linear.py", "torch_quick_start.py"}
     readme = (SOURCE / "jobs/README.md").read_text()

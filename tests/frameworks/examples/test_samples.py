@@ -29,11 +29,11 @@ SAMPLE_COUNT = 254
 RUNS_ALL = os.environ.get("TRAINRT_SAMPLES") == "all" or len(sys.argv) > 2  # words choose the scripts
 SEEDS, EXAMPLES = os.environ.get("SEEDS"), os.environ.get("RAY_EXAMPLES")
 USES_ENVIRONMENTS = os.environ.get("TRAINRT_SAMPLES") == "all"
-REQUIREMENTS = {"torch": ("torch", "deepspeed"), "transformers4": ("transformers4",)}  # of the environments that scripts name
+REQUIREMENTS = {"torch": ("torch", "deepspeed"), "transformers4": ("transformers4",)}  # requirement files of each environment that a script may name
 _VERDICTS = ("works as written", "works after a change", "refused", "the document's own mistake", "not runnable here", "broken")
 _ON_RANKS = ("the same", "refused", "-")  # beginnings of the column for `trainrt -n N`
 _RUN = ("both", "python3", "text", "script", "-")
-# Errors of blocks that need a missing package, definitions of an earlier block, a GPU, or a bucket whose name the replacement of `ray` has changed.
+# Errors of blocks that cannot run here: they need a missing package, a definition of an earlier block, a GPU, or a bucket that does not exist.
 _UNAVAILABLE = re.compile(r"ModuleNotFoundError: No module named '(?!trainrt)\w+|NameError: name '\w+' is not|ImportError: .* needs .*|(?:sees|has) no GPU|\w+@trainrt-example-data")
 
 

@@ -347,7 +347,7 @@ ctx.report({})
     check("found True 1.0 0.0 inf 3 mine True 0" in job.out, "other contents", job)
 
 
-# ---- one model on all ranks --------------------------------------------------------------------------------------------------------
+# ---- equal arrays on all ranks -----------------------------------------------------------------------------------------------------
 
 UNSEEDED = """
 import torch
@@ -710,7 +710,7 @@ def a_program_continues_after_its_stacks_were_logged():
 
 @test
 def a_program_in_a_shell_script_is_stopped_and_ends_with_its_rank():
-    """With `conda run python3 train.py`, for example, the program is no child of the rank."""
+    """With `conda run python3 train.py`, for example, the program is not a child process of the rank."""
     wrapper = program_file(f"#!/bin/sh\n{PYTHON} {LINEAR}\ncode=$?\necho \"the program ended with $code\"\nexit $code\n", "wrapper.sh")
     config = program_config(wrapper, loop={**BY_STEPS, "step_pause": 0.01}, checkpoint=EVERY)
     for all_processes in (False, True):  # if all are signalled, the scripts die and the programs do not
@@ -955,7 +955,7 @@ def a_silent_program_among_programs_with_the_client_is_an_error():
 
 @test
 def the_progress_of_a_silent_program_is_reported_as_unknown():
-    """The record says so, also after a kill, and every message does. The time counts as training, and the goodput is unknown."""
+    """The record of the attempt and every message state this, also after a kill. The program's time counts as training; the goodput is unknown."""
     folder = scratch()
     config = program_config(f"/bin/sh -c 'touch {folder}/$RANK; while [ ! -e {folder}/go ]; do sleep 0.05; done'")
     run_dir = run_dir_of(config)

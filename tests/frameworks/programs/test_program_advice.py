@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a program's user reads when a run stops or cannot begin: the option that continues a run without a name, failures that no restart
+"""Messages to the user of a program when a run stops or cannot begin: the option that continues a run without a name, failures that no restart
 can fix, values that differ between the ranks, and the stop of a program that has not reported yet."""
 import re
 import signal
@@ -158,7 +158,7 @@ def a_program_that_fails_twice_in_the_same_way_before_its_first_step_is_not_rest
 
 @test
 def a_program_with_the_client_that_fails_twice_before_its_first_step_is_not_restarted_again():
-    """Also if the ranks fail at different times, and print other numbers in each attempt."""
+    """This holds even if the ranks fail at different times and print different numbers in each attempt."""
     job, folder = start(COUNT + "import os, time\nimport trainrt\nctx = trainrt.context()\nctx.barrier()\nprint(os.getpid(), time.time())\n"
                         "time.sleep(0.5 * ctx.world_rank)\nopen('no-such-file')\n")
     job.code = job.wait(60)
@@ -217,7 +217,7 @@ def the_remedies_that_the_message_names_work():
     check("everything up to there is saved" in last and "State differs" not in job.err, f"the last line is {last!r}", job)
 
 
-# ---- the first lines ---------------------------------------------------------------------------------------------------------
+# ---- the first lines that a start prints -------------------------------------------------------------------------------------
 
 
 @test

@@ -140,7 +140,7 @@ def check_all_see(out, ranks, job):
 
 @test
 def many_ranks_start_on_a_node_and_each_program_knows_its_rank():
-    """With a soft limit of 1024 open files, as on most sites."""
+    """The soft limit is 1024 open files, as on most sites."""
     out = scratch("out")
     job = run(["sh", "-c", "ulimit -n 1024 && exec \"$@\"", "sh", *command(MANY, "/bin/sh", "-c", SEES, out, launcher="-n")], timeout=240, cwd=scratch())
     check_exit(job, FINISHED)
@@ -215,7 +215,7 @@ def ranks_of_trainrt_n_run_without_dev_shm_and_System_V_shared_memory():
     check_exit(job, FINISHED)
 
 
-# ---- one rank differs -------------------------------------------------------------------------------------------------------
+# ---- a program that fails on one rank only ----------------------------------------------------------------------------------
 
 
 @test

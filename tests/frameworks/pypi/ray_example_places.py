@@ -87,7 +87,7 @@ _TENSORFLOW = ("tensorflow", ("tensorflow", "tf_keras", "filelock"), "tensorflow
 LINEAR = _example("pytorch/torch_linear_example.py", *_TORCH, words=("--smoke-test",), reports=3)
 FASHION = _example("pytorch/torch_fashion_mnist_example.py", *_TORCH, reports=10, start=_FASHION_START, write_data=_write_fashion)
 EXAMPLES = [LINEAR, FASHION,
-            # Its loss compares shapes (4,) and (4, 1), of which torch warns, and it learns nothing.
+            # This example compares shapes (4,) and (4, 1) in its loss: torch warns of this, and the model learns nothing.
             _example("pytorch/torch_regression_example.py", *_TORCH, words=("--smoke-test",), reports=3, learns=False, write_data=_write_csv),
             _example("horovod/horovod_example.py", "horovod", ("pybind11", "horovod", "filelock"), "horovod", reports=4, learns=False, write_data=_write_mnist,
                      words=("--num-epochs", "4", "--data-dir", "data")),

@@ -36,7 +36,7 @@ def refused(kinds, words, function, *args, **named):
         raise AssertionError(f"nothing was refused: {words}")
 """
 
-# Tensors of all kinds: on 4 ranks over a mesh of 2 x 2, otherwise over one dimension.
+# Tensors of all kinds. Distributed tensors are spread over a mesh of 2 x 2 on 4 ranks, otherwise over a mesh of one dimension.
 STATE = BEGIN + """
 mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("a", "b")) if size == 4 else init_device_mesh("cpu", (size,))
 
@@ -103,7 +103,7 @@ assert torch.equal(part["model"]["plain"].float(), values(2)["plain"])
 assert not tt.CheckpointReader().has_checkpoint()
 """
 
-# A module on a mesh of two dimensions, and on other numbers of ranks. The final weights must equal those of one rank alone.
+# Trains a sharded module: over a mesh of two dimensions on 4 ranks, else of one. The final weights must equal those of one rank alone.
 HYBRID = BEGIN + """
 torch.manual_seed(1)
 model = nn.Sequential(nn.Linear(6, 10), nn.Tanh(), nn.Linear(10, 3))

@@ -12,7 +12,7 @@ from trainrt.train import Checkpoint, DataParallelTrainer, RunConfig, ScalingCon
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from fakes.object_store import Store  # noqa: E402
 
-store, public = Store(), Store(anonymous=True)  # if trainrt has started this script, each rank has its own; the runtime uses those of rank 0
+store, public = Store(), Store(anonymous=True)  # if trainrt has started this script, each rank starts its own stores, and the runtime uses those of rank 0
 store.buckets["bucket-name"] = {}
 public.put("example-data", "sms_spam_collection_subset.txt", b"".join(b"text %d\n" % number for number in range(300)))
 is_rank_0 = os.environ.get("RANK", "0") == "0"
@@ -36,12 +36,12 @@ def check_run(name, **options):
     return result
 
 
-# 0.111, and 0.106 with another store than Amazon's. Here the environment has the keys, and launched ranks inherit it. Below, a filesystem
-# object has the keys.
+# Samples 0.111 and 0.106 of samples.md, the latter with another store than Amazon's. Here, the access keys are in the environment,
+# which launched ranks inherit. Below, a filesystem object has them.
 if "TRAINRT_FD" not in os.environ:
     os.environ.update({"AWS_ACCESS_KEY_ID": store.key, "AWS_SECRET_ACCESS_KEY": store.secret})
     result = check_run("url", storage_path=f"s3://bucket-name/sub-path/?endpoint_override={store.url}", sync_config=train.SyncConfig(sync_artifacts=True))
-    # 0.112 to 0.115: artifacts are in the run directory and in the bucket
+    # Samples 0.112 to 0.115: artifacts are in the run directory and in the bucket
     assert len(list(Path(result.path, "artifacts").rglob("artifact-rank=*"))) == 4, list(Path(result.path).rglob("*"))
     assert sum(key.startswith("sub-path/url/artifacts/artifact-rank=") for key in store.buckets["bucket-name"]) == 4, sorted(store.buckets["bucket-name"])
     del os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]
@@ -61,7 +61,7 @@ else:
         s3_fs = s3fs.S3FileSystem(key=store.key, secret=store.secret, endpoint_url=store.url)
         check_run("wrapped", storage_filesystem=pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(s3_fs)), storage_path="bucket-name/sub-path")  # 0.110
 
-# 0.144 and 0.148
+# Samples 0.144 and 0.148
 ds = trainrt.data.read_text(f"s3://anonymous@example-data/sms_spam_collection_subset.txt?endpoint_override={public.url}")
 train_ds, val_ds = ds.train_test_split(0.3)
 

@@ -35,7 +35,7 @@ const Kind kinds[] = {
      }},
 };
 
-/// A network and its optimizer, attached to a State or not.
+/// A network and its optimizer, which may be attached to a State.
 struct Training {
   test::Net net;
   std::unique_ptr<optim::Optimizer> optimizer;

@@ -16,7 +16,7 @@ import numpy  # noqa: E402
 
 IMAGES = {"train": 1600, "test": 1333}  # 13 batches of 100, and one of 33
 _data = None
-_run = None  # of fashion_mnist, on 2 ranks
+_run = None  # run directory of fashion_mnist, trained on 2 ranks
 PYTHON = "/usr/bin/python3"
 EXPORTS = SOURCE / "tests/frameworks/scripts/torchscript_models.py"
 

@@ -10,7 +10,7 @@ using namespace trainrt;
 
 namespace {
 
-/// y = x * w + b, counting its calls in a buffer.
+/// Returns a module that computes y = x * w + b, and counts its calls in a buffer.
 torch::jit::Module line() {
   torch::jit::Module module("line");
   module.register_parameter("w", torch::full({3}, 2.0).set_requires_grad(true), false);

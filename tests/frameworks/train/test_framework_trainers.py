@@ -12,7 +12,7 @@ from runs.program_runs import *  # noqa: E402,F403
 sys.path.insert(0, str(SOURCE / "src/python"))
 os.environ.pop("TRAINRT_FD", None)
 
-# A package in which AcceleratorState, as in Accelerate, takes the plugin only if ACCELERATE_USE_CPU is not set, and joins the ranks only if it is.
+# A fake package. As in Accelerate, AcceleratorState uses the plugin only without ACCELERATE_USE_CPU, and connects the ranks only with it.
 FAKE_ACCELERATE = """
 import os
 class PartialState:

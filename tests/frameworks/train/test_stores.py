@@ -47,7 +47,7 @@ if __name__ == "__main__":
 
 
 def store(**options):
-    """Returns a store with a secret of its own, since other tests of this machine may show that of the module."""
+    """Returns a store with its own secret. Processes of other tests on this machine may show the secret that all stores have by default."""
     stores.append(Store(**{"secret": f"secret/With+Letters={os.urandom(8).hex()}", **options}))
     stores[-1].buckets["bucket"] = {}
     return stores[-1]
@@ -243,7 +243,7 @@ def a_run_ends_if_its_file_system_has_failed_often_or_does_not_answer():
 
 @test
 def ranks_that_receive_an_s3_filesystem_exit_without_a_crash():
-    """Without pyarrow.fs, which unpickling does not import, about half of such runs fail with SIGSEGV."""
+    """Unpickling does not import pyarrow.fs. If the ranks did not import it either, about half of such runs would fail with SIGSEGV."""
     script = script_with("""
 for number in range(3):
     DataParallelTrainer(functools.partial(loop, filesystem=filesystem()), scaling_config=ScalingConfig(num_workers=2), run_config=RunConfig(name=f"run{number}")).fit()

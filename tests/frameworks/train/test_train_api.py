@@ -705,7 +705,7 @@ def restore_with_a_validation_config_keeps_the_recorded_backend():
     equal(LimitTrainer.restore(folder, print, limit_config=LimitConfig(8)).backend_config.limit, 8, "with another config of the backend")
 
 
-# ---- without ranks -----------------------------------------------------------------------------------------------------------
+# ---- local mode, without ranks -----------------------------------------------------------------------------------------------
 
 
 def local_fit(function, **arguments):

@@ -208,7 +208,7 @@ def fails_with(text, *words):
 
 add_test("a_missing_directory_is_named_with_its_rank", fails_with,
          "def function(config):\n    train.report({}, checkpoint=Checkpoint('/nowhere/at/all') if rank() == 1 else None)\n", "rank 1", "/nowhere/at/all", "does not exist")
-# Each rank reports another model.bin, as Keras does, whose files contain the time.
+# Each rank reports a different model.bin under the same name. With Keras this happens because a saved model contains the time.
 DIFFERENT = """
 def function(config):
     found = train.get_checkpoint()

@@ -191,7 +191,7 @@ def a_run_that_cannot_be_opened_is_a_ControllerError():
     check("run" in found["text"] and found["exit_code"] in (USAGE, FAILED), f"the text is {found['text']}")
 
 
-# A script that calls fit() at its top level. Its function uses a global variable, a function, and a class that instances are pickled of.
+# A script that calls fit() at its top level. Its function uses a global variable, a function, and a class with pickled instances.
 TOP_LEVEL = """
 import pickle
 print("TOP LEVEL")

@@ -28,7 +28,7 @@ CASES = {
     "init_score": (PLAIN, {"init_score": "m"}),
     "init_scores_of_classes": ({"objective": "multiclass", "num_class": 3, "metric": "multi_logloss,multi_error"}, {"label": "c", "init_score": "ms"}),
 }
-# These draw random numbers or keep state between rounds.
+# Cases that draw random numbers or keep state between rounds.
 DRAWING = {
     "bagging": {**PLAIN, "bagging_freq": 3, "bagging_fraction": 0.4},
     "halves": {**PLAIN, "bagging_freq": 2, "pos_bagging_fraction": 0.8, "neg_bagging_fraction": 0.7, "seed": 4},

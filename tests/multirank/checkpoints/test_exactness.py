@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from harness import *  # noqa: E402,F403
 
-# 11 steps per epoch with 2 ranks, 8 with 3, so epochs do not end at the reports of BY_STEPS. The last batch is smaller.
+# An epoch has 11 steps with 2 ranks and 8 with 3 ranks, so with BY_STEPS most reports come within an epoch. The last batch is smaller.
 BY_STEPS = {"epochs": 30, "batch_size": 16, "report_every": 6, "dropout": 0.1}
 BY_EPOCHS = {"epochs": 40, "batch_size": 16, "dropout": 0.1}
 DATA = {"samples": 352, "features": 1000}
@@ -37,7 +37,7 @@ def stop(ranks, config, signal_number, whom):
     job.code = job.wait(30)
     if job.code == FINISHED and run_state(run_dir_of(config)) == "finished":
         raise Failure(f"the run ended before it could be stopped: make it longer\n{job.tail()}")
-    # After a signal to itself, MPICH's mpiexec exits with 0 in one of ten cases, even if the ranks exit with 75.
+    # If mpiexec itself gets the signal, MPICH's mpiexec exits with 0 in one of ten cases, even if the ranks exit with 75.
     check(job.code == STOPPED or (job.code == 0 and whom == "mpiexec"), f"exit {job.code}, expected {STOPPED}", job)
     equal(attempts(run_dir_of(config))[-1]["exit_code"], STOPPED, "exit_code of the attempt", job)
     text = job.out + job.err

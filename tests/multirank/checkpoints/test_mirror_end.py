@@ -16,7 +16,7 @@ def flipped(data):
     return data[:len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1:]
 
 
-# Damages of a checkpoint: the beginning of the name of a file, and a function that changes its bytes; None removes the file.
+# {damage of a checkpoint: (first letters of the name of a file, function that changes its bytes; None removes the file)}
 DAMAGES = {"a bit of a shard differs": ("shard", flipped), "a shard is cut": ("shard", lambda data: data[:-9]), "a shard is missing": ("shard", None),
            "a bit of the manifest differs": ("manifest", flipped), "the manifest is missing": ("manifest", None)}
 

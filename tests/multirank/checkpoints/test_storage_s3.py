@@ -716,7 +716,7 @@ def a_mirror_works_in_a_store_that_cannot_list_uploads():
         equal(len(mirror.store.uploads), 1, "remaining uploads", job)
 
 
-# ---- another implementation of a store ------------------------------------------------------------------------------------
+# ---- the store of the package moto ----------------------------------------------------------------------------------------
 
 MOTO = "moto[server]==5.1.4"
 

@@ -52,7 +52,7 @@ def refused_until_restored(output, words, change, message, env=None):
     output.unlink(), whole.unlink()
 
 
-# ---- other sources -------------------------------------------------------------------------------------------------------
+# ---- sources that change after the kill ----------------------------------------------------------------------------------
 
 
 def write_png(path, value):
@@ -125,7 +125,7 @@ def a_conversion_is_not_resumed_after_a_change_of_an_object():
     refused_until_restored(folder / "out.csv", ["s3://data/a.csv"], put_other, ["a source has changed", "s3://data/a.csv"], env=own.environment())
 
 
-# ---- two files -----------------------------------------------------------------------------------------------------------
+# ---- several output files ------------------------------------------------------------------------------------------------
 
 
 def kinds_of_files():

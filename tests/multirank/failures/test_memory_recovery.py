@@ -158,7 +158,7 @@ def processes_that_wait_end_if_the_process_that_started_them_is_killed():
     config = linear_config(scratch(), "run", LOOP, DATA, {"every": "off"}, **MEMORY)
     job = start(config)
     waiting = wait_for_standbys(job)
-    # Tests the signal that they get when their parent dies. While they are stopped, the end of their pipe cannot end them first.
+    # Tests the signal that waiting processes get when their parent dies. They are stopped, so that the end of their pipe cannot end them first.
     kill(waiting, signal.SIGSTOP)
     kill([job.process.pid])
     kill(waiting, signal.SIGCONT)

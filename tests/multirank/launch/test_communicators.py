@@ -70,7 +70,7 @@ def a_failed_allocation_of_a_shared_window_costs_copies_but_not_the_run():
     shim = BUILD / "tests/fault_shim.so"
     if not shim.exists():
         skip("the fault shim is not built")
-    # The faults begin after the calls that reserve the board's own pages: three of rank 0 (one for the mark), two of rank 1.
+    # Lets the first two memory reservations of each rank succeed, because the backend needs them for itself. All later ones fail.
     done = run_ranks(2, "node", "", "name", env={"LD_PRELOAD": str(shim), "TRAINRT_FAULTS": "fallocate:ENOSPC:memfd:2"})
     equal(done.returncode, 0, f"exit code\n{done.stdout}{done.stderr}")
     check("backend node" in done.stdout, f"the board failed too: {done.stdout}{done.stderr}")

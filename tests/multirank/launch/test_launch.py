@@ -169,7 +169,7 @@ def programs_do_not_inherit_the_variables_that_trainrt_sets_for_mpi():
         equal(lines, [], f"variables of UCX in the program of rank {rank}")
 
 
-# ---- starting again -----------------------------------------------------------------------------------------------------------------
+# ---- starts after the first one -----------------------------------------------------------------------------------------------------
 
 
 @test

@@ -18,7 +18,7 @@
 
 namespace trainrt::test {
 
-/// Returns the values of a rank. Every rank can compute the values of the other ranks.
+/// Returns the values that `rank` contributes. They depend only on the rank, so every rank can compute those of the others.
 template <class T>
 std::vector<T> values_of(int rank, std::size_t count) {
   Random random(99, static_cast<std::uint64_t>(rank));
@@ -30,8 +30,8 @@ std::vector<T> values_of(int rank, std::size_t count) {
   return values;
 }
 
-/// Returns the sum of the ranks [first, first + width) along the tree. Implements the definition in the contract directly,
-/// independently of the backends.
+/// Returns the sum of element `i` of the ranks [first, first + width) along the tree. Implements the definition in the
+/// contract directly, independently of the backends.
 template <class T>
 T tree_sum(const std::vector<std::vector<T>>& all, std::size_t i, std::size_t first, std::size_t width) {
   if (width == 1) return all[first][i];
@@ -138,7 +138,7 @@ inline float from_bf16(std::uint16_t half) {
 inline std::uint16_t to_f16(float value) { return std::bit_cast<std::uint16_t>(static_cast<Float16>(value)); }
 inline float from_f16(std::uint16_t half) { return static_cast<float>(std::bit_cast<Float16>(half)); }
 
-/// Returns different numbers of elements for the ranks; rank 1 has an empty part.
+/// Returns the number of elements of each rank. The numbers differ, and rank 1 has none.
 inline std::vector<std::size_t> uneven_counts(int size, std::size_t unit) {
   std::vector<std::size_t> counts;
   for (int rank = 0; rank < size; ++rank) counts.push_back(rank == 1 ? 0 : unit * static_cast<std::size_t>(rank + 1) + 3);
@@ -170,8 +170,8 @@ inline std::string part_findings(Communicator& c, std::size_t unit) {
   return gathered.back() == -7 ? "" : "all_gather writes past its buffer; ";
 }
 
-/// Starts more collectives than a board has room for, of all sizes, in memory of the backend and in other memory, and waits
-/// for them in another order.
+/// Starts more collectives than a backend can track at once, of all sizes, in memory of the backend and in other memory.
+/// Waits for them in another order.
 inline std::string flight_findings(Communicator& c) {
   constexpr std::size_t in_flight = 150;
   const auto window = c.allocate(std::size_t{1} << 20);

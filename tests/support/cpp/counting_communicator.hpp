@@ -26,7 +26,7 @@ struct Tally {
   }
 };
 
-/// A communicator around another that counts this rank's calls.
+/// Forwards all calls to another communicator, and counts this rank's calls.
 class CountingCommunicator : public Communicator {
  public:
   explicit CountingCommunicator(std::unique_ptr<Communicator> inner)

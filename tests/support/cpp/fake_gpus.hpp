@@ -129,7 +129,7 @@ class FakeGpus : public device::Runtime {
     return static_cast<const std::byte*>(address) < begin + range.bytes->size() ? &range : nullptr;
   }
 
-  /// Work that one thread does in order.
+  /// A queue of work that one thread executes in order.
   class Queue : public FakeQueue {
    public:
     explicit Queue(FakeGpus& gpus) : gpus_(gpus), thread_([this] { work(); }) {}

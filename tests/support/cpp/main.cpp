@@ -1,8 +1,8 @@
-#define CATCH_CONFIG_MAIN  // of Catch2 2; that of Catch2 3 is in its library
+#define CATCH_CONFIG_MAIN  // makes Catch2 2 define main(); Catch2 3 has main() in its library
 #include <catch2/catch.hpp>
 
-// Reports of sanitizers about libraries that are not built with them: fontconfig keeps its configuration until the process
-// ends, and glib and fontconfig synchronize their threads by means that ThreadSanitizer does not know.
+// Suppresses reports of sanitizers about libraries that are built without sanitizers: fontconfig keeps its configuration
+// until the process ends, and glib and fontconfig synchronize their threads by means that ThreadSanitizer does not know.
 // NOLINTBEGIN: the names are those of the sanitizers
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:libfontconfig\n";

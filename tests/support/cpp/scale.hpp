@@ -71,7 +71,7 @@ class ScaleRun {
     return config::make_run_spec(options);
   }
 
-  /// Threads that report to be on several nodes.
+  /// A launch of threads that pretends to have nodes of `ranks_of_a_node` ranks each.
   class Nodes : public comm::ThreadLaunch {
    public:
     Nodes(const std::shared_ptr<comm::ThreadGroup>& group, int rank) : ThreadLaunch(group, rank) {

@@ -118,7 +118,7 @@ class Simulation {
 
   Rank& me() { return ranks_[static_cast<std::size_t>(current_)]; }
 
-  /// Returns whether this rank unwinds after its death. Throws if it was killed and does not know.
+  /// Returns whether this rank was killed and its stack is being unwound. Throws SimulatedKill if unwinding has not begun.
   bool is_ending() {
     if (!me().is_killed) return false;
     if (std::uncaught_exceptions() == 0) throw SimulatedKill();

@@ -17,7 +17,7 @@ namespace trainrt::test {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 
-/// Runs several bodies of which one runs at a time. They are threads, since sanitizers do not know contexts.
+/// Runs several bodies (functions), one at a time. Each body has a thread, since sanitizers do not support ucontext(3).
 class Turns {
  public:
   Turns(int count, std::function<void(int)> body) : body_(std::move(body)) {
@@ -31,7 +31,7 @@ class Turns {
   ~Turns() {
     for (auto& thread : threads_) thread.join();
   }
-  /// Lets body `first` run, and returns after a body has passed the turn to -1, which must be after all have ended.
+  /// Lets body `first` run. Returns when a body passes the turn to -1, which is allowed only after all bodies have ended.
   void run(int first) {
     at(first).release();
     at(-1).acquire();
@@ -41,7 +41,7 @@ class Turns {
     at(to).release();
     at(from).acquire();
   }
-  /// Passes the last turn of a body that ends.
+  /// Passes the turn to body `to` from a body that ends.
   void leave(int /*from*/, int to) { at(to).release(); }
 
  private:
@@ -54,7 +54,7 @@ class Turns {
 
 #else
 
-/// Runs several bodies of which one runs at a time, on the calling thread. Each has its own stack and its own exceptions.
+/// Runs several bodies (functions), one at a time, on the calling thread. Each has its own stack and its own exceptions.
 class Turns {
  public:
   Turns(int count, std::function<void(int)> body) : body_(std::move(body)), contexts_(static_cast<std::size_t>(count) + 1) {
@@ -68,7 +68,7 @@ class Turns {
       makecontext(&context.registers, enter, 0);
     }
   }
-  /// Lets body `first` run, and returns after a body has passed the turn to -1, which must be after all have ended.
+  /// Lets body `first` run. Returns when a body passes the turn to -1, which is allowed only after all bodies have ended.
   void run(int first) { pass(-1, first); }
   /// Passes the turn from body `from` to `to`, and returns when `from` has its turn again.
   void pass(int from, int to) {
@@ -77,7 +77,7 @@ class Turns {
     entering_ = {this, to};
     swapcontext(&at(from).registers, &at(to).registers);
   }
-  /// Passes the last turn of a body that ends.
+  /// Passes the turn to body `to` from a body that ends.
   void leave(int from, int to) { pass(from, to); }
 
  private:

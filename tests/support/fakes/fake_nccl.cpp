@@ -131,7 +131,7 @@ struct Comm {
     group->posted[key] = std::move(bytes);
     group->changed.notify_all();
   }
-  /// Returns nullopt if the communicator is aborted first.
+  /// Waits for the data posted as `key`, and returns it. Returns nullopt if the communicator is aborted first.
   std::optional<Bytes> await(const std::string& key) {
     std::unique_lock lock(group->mutex);
     while (!group->posted.contains(key)) {

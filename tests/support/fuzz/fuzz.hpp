@@ -14,7 +14,7 @@ namespace trainrt::fuzz {
 
 /// Returns the first inputs: files that trainrt writes, and inputs that once failed.
 std::vector<std::string> seeds();
-/// Returns words that mutations insert.
+/// Returns words that the fuzzer inserts into inputs.
 std::vector<std::string> words();
 /// Passes the bytes to the code that reads them and checks its contract. An exception that leaves this function, or a
 /// signal, is a finding.
@@ -25,7 +25,7 @@ void require(bool kept, const char* promise);
 
 /// Returns the maximum length of an error message in bytes: a page and the quoted input.
 std::size_t longest_message();
-/// For readers that may throw any exception.
+/// Error type for unless_refused(), for readers that may throw any exception.
 using AnyException = std::exception;
 
 /// Returns the result of `work`, or nothing if it threw the error type that its header documents. Any other exception is a

@@ -1,4 +1,5 @@
-// A train function with a State of [loop] mebibytes MiB, so that its checkpoints go to a store in several parts.
+// A train function with a State of `mebibytes` MiB (a key of [loop]), so that its checkpoints go to a store in several
+// parts.
 //   g++ -shared -fPIC -std=c++20 -Iinclude big_state.cpp -o libbig_state.so
 #include <vector>
 

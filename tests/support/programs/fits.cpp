@@ -22,7 +22,7 @@ int thrower = -1;
 int pause_ms = 0;
 std::string once;
 
-/// Returns whether this call throws.
+/// Returns whether fit() must throw now: always, or if `once` is set, only the first time.
 bool is_time() {
   if (once.empty()) return true;
   if (std::filesystem::exists(once)) return false;

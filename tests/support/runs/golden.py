@@ -63,7 +63,7 @@ def sweep_digest(sweep_dir):
     return hashlib.sha256(repr(trials).encode()).hexdigest()
 
 
-# folder of a golden run: function that returns the command to continue it, function that returns the digest of its result
+# {folder of a golden run: (function that returns the command to continue it, function that returns the digest of its result)}
 KINDS = {"stopped_run": (run_command, run_digest), "stopped_sweep": (sweep_command, sweep_digest)}
 
 

@@ -9,7 +9,7 @@ from runs.program_runs import *  # noqa: F403
 from tools import material
 from tools.examples import NAMES, concrete_command, missing_keys, modules_of, shortened, undefined_names
 
-# folders of a cluster, which examples name; they are replaced by folders of the test
+# absolute folders that examples name, as on a cluster; the test uses its own folders instead
 ABSOLUTE = re.compile(r"(?<![\w.:/*])/(lustre|shared|home/me|archive|opt|scratch)(?=/)")
 DATA_NAME = re.compile(r"[\w./*-]+\.(?:csv|jsonl|npy|npz|h5|bin|db|tar|parquet|safetensors)\b|[\w./-]+/imagenet/\w+")
 

@@ -10,7 +10,7 @@ def grow_old(run_dir, checkpoint_count, attempt_count, go_on):
 newest checkpoint is the one that go_on() has made. The run has about `checkpoint_count` checkpoints, and at least `attempt_count` attempts."""
     run_dir = Path(run_dir)
     newest = sorted(run_dir.glob("checkpoint_*"))[-1]
-    # An existing number makes the number of the next checkpoint higher. This copy has a wrong number, so it is damaged and skipped.
+    # The next checkpoint gets a higher number than this copy. The copy's manifest has another number, so the copy is skipped as damaged.
     taken = run_dir / f"checkpoint_{checkpoint_count - 2:06}"
     shutil.copytree(newest, taken)
     go_on()

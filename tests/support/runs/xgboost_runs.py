@@ -9,7 +9,7 @@ ROUNDS = 12
 BINARY = {"objective": "binary:logistic", "eval_metric": "logloss,auc"}
 SURVIVAL = {"objective": "survival:aft", "eval_metric": "aft-nloglik", "aft_loss_distribution": "logistic", "aft_loss_distribution_scale": 1.2}
 BOUNDS = {"label": "", "label_lower_bound": "lo", "label_upper_bound": "hi"}
-# Cases: the parameters of XGBoost, and the keys of [loop] that assign the fields.
+# {name of a case: (parameters of XGBoost, keys of [loop] that assign fields)}
 CASES = {
     "binary": (BINARY, {}),
     "weights": ({"objective": "reg:absoluteerror", "eval_metric": "mae"}, {"label": "r", "weight": "w"}),

@@ -20,7 +20,7 @@ class Browser:
         self.timeout_s = timeout_s
         read, self.write = os.pipe()
         self.read, write = os.pipe()
-        # In its own network namespace it reaches nothing, not even this host.
+        # In its own network namespace, the browser reaches nothing, not even this host.
         alone = ["unshare", "-n"] if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode == 0 else []
         command = [*alone, PROGRAM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND",
                    f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"]

@@ -7,7 +7,7 @@ import subprocess
 from harness import check
 
 LIBRARIES = ("torch", "xgboost", "lightgbm", "jax", "tensorflow", "safetensors")  # which trainrt.train.NAME imports, too
-NAMES = {  # names that a block in Python uses and does not define
+NAMES = {  # code for names that Python blocks of the guides use but do not define
     "os": "import os",
     "jax": "import jax",
     "xgb": "import xgboost as xgb",
@@ -31,7 +31,7 @@ NAMES = {  # names that a block in Python uses and does not define
     "small": "import trainrt.data\nsmall = trainrt.data.from_items([{'x': 1.0, 'target': 0}])",
     "large": "large = trainrt.data.from_items([{'x': 1.0, 'target': 0}, {'x': 2.0, 'target': 1}])"}
 
-# values for names that stand for the reader's own
+# values for the placeholders in examples
 PLACEHOLDERS = {"RUN_DIR": "runs/first", "STORAGE_PATH": "runs", "CHECKPOINT": "runs/first", "PATH": "runs/first", "SOURCE": "train.npz", "FOLDER": "runs",
                 "DIR": "runs/SWEEP", "N": "2", "FIELD": "labels", "NAME": "train", "FILE": "out", "COMMAND": "check"}
 

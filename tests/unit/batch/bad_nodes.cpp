@@ -9,8 +9,8 @@ using namespace trainrt::batch;
 
 namespace {
 
-/// Returns the ends of attempts 1, 2, 3, ... from their nodes. "-" means that no node is to blame; a trailing "s" that the
-/// node was slow.
+/// Returns how attempts 1, 2, 3, ... ended. Each text is the node to blame, or "-" for no node; a trailing "s" marks a slow
+/// node.
 std::vector<NodeEnd> ends_at(const std::vector<std::string>& nodes) {
   std::vector<NodeEnd> ends;
   for (auto node : nodes) {

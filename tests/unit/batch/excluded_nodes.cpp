@@ -1,4 +1,4 @@
-// Restart decisions for allocations with excluded nodes.
+// Tests of restart decisions in allocations with excluded nodes.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Restarts of a run with a fixed number of workers (RestartLimits::fixed_workers) on any number of CPUs.
+// Tests of restarts of a run with a fixed number of workers (RestartLimits::fixed_workers) on any number of CPUs.
 #include <algorithm>
 
 #include <catch2/catch.hpp>

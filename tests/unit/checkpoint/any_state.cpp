@@ -11,7 +11,7 @@ using namespace trainrt::test;
 
 namespace {
 
-/// Sizes near the limits of HDF5 and of pages that change the position of a dataset.
+/// Returns a size near limits of HDF5 or of a page, at which the position of a dataset in the file changes.
 std::int64_t some_size(std::mt19937_64& random) {
   static constexpr std::int64_t sizes[] = {0, 1, 7, 100, 700, 2040, 2050, 4090, 4096, 4100, 9000, 70000};
   return sizes[random() % std::size(sizes)] + static_cast<std::int64_t>(random() % 3);

@@ -27,7 +27,7 @@ const std::vector<Spec> small{{"model/w", DType::f32, {30}},
 
 std::vector<std::string> files_of(const std::string& directory) { return io::list_files_below(directory); }
 
-/// A run with checkpoints 0 (seed 1) and 1 (seed 2) of 2 ranks.
+/// Makes a run with checkpoints 0 (seed 1) and 1 (seed 2), saved on 2 ranks.
 void save_two(const std::string& run_dir) {
   save_on(2, small, run_dir, 0, 1);
   save_on(2, small, run_dir, 1, 2);

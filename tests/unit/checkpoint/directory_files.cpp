@@ -31,7 +31,7 @@ checkpoint::DirectoryFiles gather(const std::string& path, Communicator& communi
   return checkpoint::gather_directories({path, "{}"}, state, communicator, message_of);
 }
 
-/// Gathers `path` with SameFiles::rank0 on the last rank, which applies to all ranks.
+/// Gathers the directory `path`. Only the last rank passes SameFiles::rank0, which must then apply to all ranks.
 checkpoint::DirectoryFiles gather_any(const std::string& path, Communicator& communicator, const State& state = {}) {
   const bool is_last = communicator.rank() == communicator.size() - 1;
   return checkpoint::gather_directories({.path = path, .same_files = is_last ? SameFiles::rank0 : SameFiles::error}, state,

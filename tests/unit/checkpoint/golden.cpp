@@ -97,7 +97,7 @@ class Golden {
     std::vector<std::byte> bytes, expected;
   };
 
-  /// Returns the bytes of a box of a tensor.
+  /// Adds memory for a box of a tensor, and the bytes that a load must write to it.
   Held& hold(const std::string& name, DType dtype, const Shape& global, const Shape& offset, const Shape& shape,
              int source) {
     auto& held = parts_.emplace_back();

@@ -1,4 +1,4 @@
-// The message for a save that failed on several ranks.
+// Tests of the message for a save that failed on several ranks.
 #include <string>
 #include <vector>
 

@@ -14,7 +14,7 @@ using namespace trainrt::test;
 
 namespace {
 
-/// The sums of one rank in all types; rank r has r + 1.
+/// One rank's parts of sums, of several types. They begin with -7, which a load must replace.
 struct Sums {
   std::vector<double> loss = std::vector<double>(3, -7);
   std::vector<std::int64_t> seen = {-7};
@@ -36,7 +36,7 @@ void save_sums(int ranks, const std::string& run_dir) {
   });
 }
 
-/// Loads on that number of ranks and returns the parts of all ranks.
+/// Loads on `ranks` ranks. Returns each rank's part of the sum `seen`.
 std::vector<std::int64_t> load_sums(int ranks, const std::string& run_dir) {
   std::vector<std::int64_t> seen(static_cast<std::size_t>(ranks));
   Findings findings;

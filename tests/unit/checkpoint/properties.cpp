@@ -38,7 +38,7 @@ Spec some_tensor(Random& random, int number) {
   return spec;
 }
 
-/// Chooses replicated, or sharded along any axis.
+/// Chooses a random placement of a tensor: replicated, or sharded along any axis.
 void place(Random& random, Spec& spec) {
   spec.placement = !spec.shape.empty() && random() % 2 == 0 ? Placement::sharded : Placement::replicated;
   spec.axis = spec.shape.empty() ? 0 : between(random, 0, static_cast<int>(spec.shape.size()) - 1);

@@ -17,7 +17,7 @@ namespace {
 
 std::uint64_t seed_of(int rank) { return static_cast<std::uint64_t>(rank) + 1; }
 
-/// Returns the tensors that differ from rank 0's (replicated) or from the rank's own (others).
+/// Returns the name of the first wrong tensor, or "". Replicated tensors must equal rank 0's, others the rank's own.
 std::string misfit(const Model& model, const State& state, int rank) {
   std::size_t i = 0;
   for (const auto& entry : state.tensors()) {
@@ -46,7 +46,7 @@ std::string shown(const std::vector<DifferingTensor>& differing) {
   return text;
 }
 
-/// Compares the next part, as a checkpoint does.
+/// Compares the next part of the replicated tensors between the ranks, as each checkpoint does.
 std::vector<DifferingTensor> look(checkpoint::ReplicaCheck& check, Communicator& communicator, std::int64_t step) {
   const auto mine = check.next_part();
   std::array<std::int64_t, 2> most = {mine, ~mine};

@@ -36,7 +36,7 @@ inline checkpoint::SaveResult save_on(int ranks, const std::vector<Spec>& specs,
   return first;
 }
 
-/// Loads on that number of ranks. Returns differences from fill(seed) on any rank, and skipped checkpoints.
+/// Result of load_on(): the differences from fill(seed) that ranks found, and the result of rank 0.
 struct Loaded {
   std::vector<std::string> differences;
   std::optional<checkpoint::LoadResult> result;

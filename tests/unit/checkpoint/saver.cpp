@@ -31,7 +31,7 @@ checkpoint::Saver::Request request_for(const std::string& run_dir, std::int64_t 
   return {options_for(run_dir, number).meta, {}};
 }
 
-/// Runs steps of a training loop with votes until the save is finished.
+/// Runs training steps until the save is finished. In each step, the ranks exchange how far their parts of the save are.
 checkpoint::SaveResult step_until_concluded(checkpoint::Saver& saver, Communicator& communicator, int& steps) {
   for (;;) {
     ++steps;

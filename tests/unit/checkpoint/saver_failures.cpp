@@ -82,7 +82,8 @@ TEST_CASE("a save succeeds after one that could not start, also if it was the fi
 }
 
 TEST_CASE("read_back reads every block, also one that does not begin on a page") {
-  // The second rank's part of the file begins with a small tensor, followed by more than a block.
+  // In the shared file, the part of rank 1 has a small tensor first. The second tensor therefore begins within a page, and
+  // is larger than a block.
   const std::vector<Spec> specs{{"a", DType::u8, {1500}, Placement::per_rank},
                                 {"b", DType::u8, {(9 << 20) + 100}, Placement::per_rank}};
   Scratch run;

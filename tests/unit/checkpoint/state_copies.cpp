@@ -1,5 +1,5 @@
-// StateCopies: copies of a State in memory that outlive the ranks. The test program keeps the file, and each call of
-// run_ranks() is an attempt.
+// Tests of StateCopies, the copies of a State in memory that outlive the ranks. The test program keeps the file, and each
+// call of run_ranks() is an attempt.
 #include "checkpoint/memory/state_copies.hpp"
 
 #include <cmath>
@@ -78,8 +78,8 @@ class CopiesOfRun {
     return findings.take();
   }
 
-  /// Returns the step of the newest copy, or -1, after an attempt of `ranks` ranks has loaded the copy. `begins`: the
-  /// attempt then begins from the copy.
+  /// Loads the newest copy in an attempt of `ranks` ranks. Returns its step, or -1 if there is no copy. If `begins` is
+  /// true, the attempt then begins from the copy.
   std::int64_t restored_step(int ranks, bool begins = false, const std::string& run = "run-1",
                              std::int64_t weights_count = 1001) {
     std::int64_t step = -1;

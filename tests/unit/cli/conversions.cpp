@@ -1,4 +1,4 @@
-// The order of `trainrt data convert` compared with that of a run.
+// Tests that `trainrt data convert` writes samples in the order in which a run reads them.
 #include <catch2/catch.hpp>
 
 #include "cli/data/convert/conversion.hpp"

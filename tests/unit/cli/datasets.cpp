@@ -1,4 +1,4 @@
-// Functions that the tools of `trainrt data` use.
+// Tests of functions that the tools of `trainrt data` share.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-// DoctorRanks and the checks of `trainrt doctor`, on ranks that are threads and made-up nodes.
+// Tests of DoctorRanks and of the checks of `trainrt doctor`. The ranks are threads on made-up nodes.
 #include <optional>
 #include <set>
 

@@ -1,4 +1,4 @@
-// The checks of GPUs by `trainrt doctor`, with fake GPUs.
+// Tests of the checks that `trainrt doctor` makes on GPUs, with fake GPUs.
 #include <catch2/catch.hpp>
 #include <trainrt/communicators.hpp>
 

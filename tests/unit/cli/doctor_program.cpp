@@ -1,4 +1,4 @@
-// The checks of a program of `trainrt doctor -- COMMAND`, on ranks that are threads and made-up nodes.
+// Tests of the checks that `trainrt doctor -- COMMAND` makes of a program. The ranks are threads on made-up nodes.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +25,7 @@ namespace {
 using Words = std::vector<std::string>;
 using Variables = std::map<std::string, std::string>;
 
-/// Runs a check and returns the finding of rank 0. Only rank 0 has this subject.
+/// Runs a check, with `subject` only on rank 0, and returns the finding of rank 0.
 Finding check_command(std::string_view name, const std::vector<int>& node_of_rank, const Subject& subject,
                       const Environment& environment = Environment()) {
   const auto checks = checks_in_order(true);

@@ -1,4 +1,4 @@
-// Collectives on GPUs, with fake GPUs and a fake NCCL. The ranks are threads of this process.
+// Tests of collectives on GPUs, with fake GPUs and a fake NCCL. The ranks are threads of this process.
 #include <dlfcn.h>
 
 #include <catch2/catch.hpp>

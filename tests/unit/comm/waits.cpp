@@ -1,4 +1,4 @@
-// Errors of a rank if other ranks do not join a collective, make different calls, or have exited.
+// Tests of the errors that a rank gets if other ranks do not join a collective, make different calls, or have exited.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>

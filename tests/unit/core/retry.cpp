@@ -10,7 +10,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Limits with a clock that only their pauses advance.
+/// Retry limits with a fake clock, which only the pauses between retries advance.
 struct Clock {
   double now_s = 0;
   std::vector<double> pauses;

@@ -19,7 +19,7 @@ TEST_CASE("small floats have the values of their specifications") {
   CHECK(from_bf16(0x3f80) == 1);
   CHECK(from_bf16(0xff80) == -std::numeric_limits<float>::infinity());
   CHECK(std::isnan(from_bf16(0x7fc0)));
-  // OCP OFP8, table 1
+  // values of table 1 of the specification OCP OFP8
   CHECK(from_f8e4m3(0x38) == 1);
   CHECK(from_f8e4m3(0x7e) == 448);
   CHECK(from_f8e4m3(0x01) == std::ldexp(1.0F, -9));

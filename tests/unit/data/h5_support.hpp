@@ -11,7 +11,7 @@ namespace data_test {
 
 using io::H5Id;
 
-/// Properties of a dataset of a test; 0 and empty values are not set.
+/// Properties of an HDF5 dataset that a test creates. 0, false and empty values keep the defaults of HDF5.
 struct H5Make {
   hid_t type = H5T_STD_I32LE;
   std::vector<hsize_t> chunk = {};

@@ -41,7 +41,7 @@ inline std::string bytes_of_sample(const data::Source& source, const data::Colum
   return {bytes + first, bytes + column.ends[place]};
 }
 
-/// Returns the bytes of each sample, by field.
+/// For each field, the bytes of each sample.
 using Values = std::vector<std::vector<std::string>>;
 
 inline Values all_values(const data::Source& source) {

@@ -1,4 +1,4 @@
-// Measurements of GPUs by NVML, with a fake library.
+// Tests of measuring GPUs by NVML, with a fake library.
 #include "device/gpu_meter.hpp"
 
 #include <unistd.h>

@@ -51,7 +51,7 @@ TEST_CASE("a slice has its own rank and node numbers, and aborting it aborts its
 TEST_CASE("a launch that connects fewer ranks than requested is refused") {
   for (const auto* variable : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
     CHECK_THROWS_WITH(discover(environment({{variable, "4"}}), {}), Contains(variable) && Contains("4 ranks"));
-  // mpiexec may start its helpers by srun, in a step of fewer tasks.
+  // mpiexec may start its helpers by srun. SLURM_STEP_NUM_TASKS is then the number of helpers, not of ranks.
   CHECK_NOTHROW(require_expected_size(environment({{"SLURM_STEP_NUM_TASKS", "2"}}), 6, "pmi"));
 }
 

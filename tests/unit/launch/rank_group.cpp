@@ -1,4 +1,4 @@
-// RankGroup: the programs of the ranks are shell scripts that send the PMI-1 requests of each test.
+// Tests of RankGroup. The programs of the ranks are shell scripts that send the PMI-1 requests of each test.
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -70,7 +70,7 @@ TEST_CASE("a rank that aborts ends the group at once with its code") {
   const auto outcome = run("[ $PMI_RANK = 2 ] && echo cmd=abort exitcode=76 >&$PMI_FD; " + block, 3);
   CHECK(outcome.end.exit_code == 76);
   CHECK(outcome.end.rank == 2);
-  // An error number of MPI is not an exit code.
+  // The exitcode of an abort may be an error number of MPI, which is not an exit code. The group then exits with 70.
   CHECK(run("echo cmd=abort exitcode=406441615 >&$PMI_FD; " + block, 1).end.exit_code == 70);
 }
 

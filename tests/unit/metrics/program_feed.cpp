@@ -1,4 +1,4 @@
-// ProgramFeed with programs that hang, exit early, print garbage, or are slow.
+// Tests of ProgramFeed with programs that hang, exit early, print garbage, or are slow.
 #include "metrics/outputs/program_feed.hpp"
 
 #include <chrono>

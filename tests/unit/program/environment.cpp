@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Ranks 0 and 1 on the first node, rank 2 on the second.
+/// Returns the rendezvous of `rank`. Ranks 0 and 1 are on the first node, and rank 2 is on the second.
 Rendezvous three_ranks_on_two_nodes(int rank) {
   Rendezvous rendezvous;
   rendezvous.rank = rank;

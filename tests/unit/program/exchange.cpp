@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A server for ranks of this process.
+/// An ExchangeServer for ranks that are threads of this process.
 class Exchanged {
  public:
   explicit Exchanged(int size, bool welcomes = true) {
@@ -34,7 +34,7 @@ class Exchanged {
   std::unique_ptr<ExchangeServer> server_;
 };
 
-/// One round of a rank, in a thread, and its result.
+/// A thread that takes part in one round of the exchange as one rank, and stores the received texts or the error.
 struct Coming {
   Coming(const ExchangeAddress& place, int round, std::string mine, double limit_s = 20)
       : thread([this, place, round, mine = std::move(mine), limit_s] {

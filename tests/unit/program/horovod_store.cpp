@@ -10,7 +10,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Ranks 0 and 1 on the first node, rank 2 on the second.
+/// A store that serves three ranks: 0 and 1 on the first node, and 2 on the second.
 class ServedStore {
  public:
   static constexpr const char* secret = "0123456789abcdef0123456789abcdef";
@@ -28,7 +28,7 @@ class ServedStore {
   }
 
   Peer connection() const { return connect_to("127.0.0.1", number_, end_.get(), 5); }
-  /// Returns the complete answer.
+  /// Sends `text`, and returns the complete answer.
   std::string say(const std::string& text) const {
     const auto peer = connection();
     peer.write(text, 5);

@@ -1,4 +1,4 @@
-// Programs that are launchers of other tools.
+// Tests of programs that are launchers of other tools, such as torchrun.
 #include "program/children/other_launcher.hpp"
 
 #include <catch2/catch.hpp>

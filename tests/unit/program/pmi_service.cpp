@@ -39,7 +39,7 @@ class Programs {
     const auto text = line + "\n";
     CHECK(send(sockets_[rank].get(), text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
   }
-  /// Returns the answer, or "" if the service has ended or does not answer within 10 s.
+  /// Returns the answer to the program of `rank`, or "" if the service has ended or does not answer within 10 s.
   std::string hear(std::size_t rank) const {
     std::string line;
     pollfd waited{sockets_[rank].get(), POLLIN, 0};

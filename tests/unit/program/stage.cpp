@@ -67,7 +67,7 @@ struct Unpacked {
   std::string error;
 };
 
-/// Fetches a few bytes at a time.
+/// Unpacks `tar` into `folder`, in chunks of 1000 bytes.
 Unpacked unpack(const std::string& tar, const std::string& folder) {
   Unpacked found;
   std::size_t at = 0;

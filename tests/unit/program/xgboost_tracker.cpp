@@ -49,7 +49,7 @@ class TrackedWorker {
     send(static_cast<std::int32_t>(text.size()));
     peer_.write(text, 5);
   }
-  /// Returns -99 if the tracker has closed the connection.
+  /// Returns the next number that the tracker sends, or -99 if it has closed the connection.
   std::int32_t number() const {
     std::array<char, 4> bytes{};
     std::int32_t number = -99;

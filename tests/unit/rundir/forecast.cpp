@@ -21,8 +21,8 @@ struct Job {
   int start = 0, limit = 0;  ///< minutes; 0: no limit
 };
 
-/// Returns an attempt that made iterations `first` to `last` of 1000 in that many seconds. If `end` < 0 it is running, and
-/// its last heartbeat was `seen` minutes after noon.
+/// Returns an attempt that made iterations `first` to `last` of 1000. `start` and `end` are minutes after noon. If `end` <
+/// 0, the attempt is running; see seen_at() for its last heartbeat.
 AttemptRecord attempt(Job job, int start, int end, int exit_code, std::int64_t first, std::int64_t last, Timing timing) {
   AttemptRecord record;
   record.owner.job_id = job.id;

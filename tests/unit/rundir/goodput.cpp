@@ -13,8 +13,8 @@ struct Steps {
   std::int64_t first, last, saved;
 };
 
-/// Returns an attempt. Start and end are minutes after noon; if `end` < 0 it is running. Its last heartbeat is at the end
-/// of its recorded times.
+/// Returns an attempt. Start and end are minutes after noon; if `end` < 0, the attempt is running. Its last heartbeat is
+/// then one minute after the start, otherwise at the end of its recorded times.
 AttemptRecord attempt(int start, int end, int exit_code, Steps steps, Timing timing) {
   const auto clock = [](int minutes, int seconds = 0) {
     return fmt::format("2026-11-21T{:02}:{:02}:{:02}Z", 12 + minutes / 60, minutes % 60, seconds);
@@ -41,7 +41,7 @@ AttemptRecord reporting(int start, int end, int exit_code, Steps reports, Timing
   return record;
 }
 
-/// Returns an attempt of a silent program.
+/// Returns an attempt of a program that reports no progress.
 AttemptRecord silent(int start, int end, int exit_code, Timing timing) {
   auto record = attempt(start, end, exit_code, {0, 0, -1}, timing);
   record.silent = true;

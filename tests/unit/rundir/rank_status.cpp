@@ -1,4 +1,4 @@
-// Status lines of ranks: writing, and reading of files that are truncated, invalid or missing.
+// Tests of writing the status lines of ranks, and of reading them from files that are truncated, invalid or missing.
 #include "rundir/records/rank_status.hpp"
 
 #include <random>
@@ -33,7 +33,7 @@ RankStatus a_sign(int rank) {
   return sign;
 }
 
-/// Writes the lines as the file of attempt 1.
+/// Writes `content` as the status file of attempt 1, and reads it.
 std::vector<std::optional<RankStatus>> read(const std::string& content) {
   test::Scratch folder;
   io::make_directory(folder / "logs");

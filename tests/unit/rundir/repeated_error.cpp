@@ -1,4 +1,4 @@
-// When two attempts have failed by the same mistake of the train function.
+// Tests of the decision whether two attempts have failed because of the same mistake in the train function.
 #include <string>
 #include <vector>
 

@@ -30,7 +30,7 @@ struct Row {
 };
 
 const SavedPoint fifth{.attempt = 2, .checkpoint = 5, .step = 56, .iteration = 5};
-const SavedPoint untold{.attempt = 2, .checkpoint = -1, .step = 56, .iteration = 5};  // of an older record
+const SavedPoint untold{.attempt = 2, .checkpoint = -1, .step = 56, .iteration = 5};  // of a record of an older version
 
 const std::vector<Row> table = {
     {"no files: a new run", false, false, {}, {}, {}, ""},

@@ -18,7 +18,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Returns the trust of a user with this text in trainrt.ini.
+/// Returns the trust settings of a user with this text in trainrt.ini.
 Trust trust_with(const std::string& text, mode_t mode = 0644) {
   const Scratch folder;
   mkdir((folder / "trainrt").c_str(), 0755);

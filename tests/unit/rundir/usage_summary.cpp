@@ -1,4 +1,4 @@
-// Resource usage summed over ranks and attempts.
+// Tests of resource usage, summed over ranks and attempts.
 #include "rundir/usage/usage_summary.hpp"
 
 #include <catch2/catch.hpp>

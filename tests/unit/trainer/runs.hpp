@@ -25,7 +25,7 @@ inline config::RunSpec spec_in(const std::string& folder,
   return config::make_run_spec(options);
 }
 
-/// Runs on `size` threads; returns rank 0's outcome.
+/// Runs a train function on `size` ranks, which are threads; returns rank 0's outcome.
 inline trainer::RunOutcome run_on(int size, const config::RunSpec& spec, void (*train)(Context&)) {
   trainer::RunOutcome outcome;
   run_launched(size, [&](launch::Launch& launch) {

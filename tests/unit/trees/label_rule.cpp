@@ -1,4 +1,4 @@
-// The labels that each version of XGBoost accepts.
+// Tests of which labels each version of XGBoost accepts.
 #include <catch2/catch.hpp>
 
 #include "frameworks/trees/xgboost/label_rule.hpp"

@@ -1,4 +1,4 @@
-// Sparse rows that are read from lists in a dataset.
+// Tests of sparse rows that are read from lists in a dataset.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -34,7 +34,7 @@ void read_rows(Context& ctx) {
   }
 }
 
-/// Rows of `length` values and more, in turn: the columns 0, 1, ...
+/// Reads `rows` rows, alternately with `length` and `length` + 1 values. The values are in the columns 0, 1, ...
 Read read_lines(int rows, int length) {
   const Scratch scratch;
   std::ofstream file(scratch / "rows.jsonl");

@@ -143,7 +143,7 @@ TEST_CASE("infinite numbers of a trial are kept, and a decision about one is rea
   history.take(1, end_record({.trial = 3, .attempt = 1, .last = INFINITY, .best = -INFINITY}));
   CHECK(history.trial(3).last == INFINITY);
   CHECK(history.trial(3).best == -INFINITY);
-  // The form of older versions.
+  // A decision as older versions wrote it.
   history.take(1, R"({"record":"decision","trial":3,"generation":1,"iteration":2,"score":null,"verdict":"stop"})");
   REQUIRE(history.decisions().size() == 1);
   CHECK(history.decisions()[0].report.score == worst_score);

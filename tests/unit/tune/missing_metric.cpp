@@ -1,4 +1,5 @@
-// A sweep whose trials do not report tune.metric ends with one message, and continues after the key is corrected.
+// Tests that a sweep with trials that do not report tune.metric ends with one message, and continues after the key is
+// corrected.
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 

@@ -1,5 +1,5 @@
-// Schedulers with trials that wait for each other or become clones, compared with references written from Ray Tune's
-// hyperband.py and pbt.py.
+// Tests of schedulers with trials that wait for each other or become clones. The decisions are compared with references
+// written from Ray Tune's hyperband.py and pbt.py. hyperband.py and pbt.py.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -26,8 +26,9 @@ std::unique_ptr<Scheduler> open(const std::string& name, const std::map<std::str
   return kind.open(checked(options, kind.options, "[tune." + name + "]"), {5, trials});
 }
 
-/// Reference for hyperband.py of Ray 2.60: trials fill brackets; the trials of a bracket run to r, and all but the best n
-/// are stopped there. Returns the number of reports of each trial, if trial t has the score scores[t] at all its reports.
+/// Reference for hyperband.py of Ray 2.60: trials fill brackets in turn. The trials of a bracket make r reports; then all
+/// but the best n are stopped. Returns the number of reports of each trial, if trial t has the score scores[t] at all its
+/// reports.
 std::vector<std::int64_t> reference_hyperband(const std::vector<double>& scores, std::int64_t most, double eta) {
   const int kinds = static_cast<int>(std::round(std::log(most) / std::log(eta))) + 1;
   std::vector<std::int64_t> reports(scores.size());

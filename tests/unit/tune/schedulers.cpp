@@ -53,8 +53,8 @@ std::vector<Step> played(Scheduler& scheduler, std::uint64_t trials, std::int64_
   return steps;
 }
 
-/// Asynchronous successive halving as in Ray Tune's _Bracket (async_hyperband.py): rungs from the last to the first; a
-/// rung's cutoff is numpy.nanpercentile of its recorded scores.
+/// Asynchronous successive halving as in Ray Tune's _Bracket (async_hyperband.py). Trials are compared at rungs, from the
+/// last to the first. The cutoff of a rung is numpy.nanpercentile of the scores that were recorded there.
 class ReferenceAsha {
  public:
   ReferenceAsha(double grace, double most, double factor) : most_(most), factor_(factor) {

@@ -1,4 +1,4 @@
-// Detection of hangs: decisions without clocks, files or signals.
+// Tests of the detection of hangs. The decisions need no clocks, files or signals.
 #include <catch2/catch.hpp>
 
 #include "watch/hang_report.hpp"

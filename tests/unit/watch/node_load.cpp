@@ -1,4 +1,4 @@
-// Conditions of a node that slow a rank down, with files in place of /proc and /sys.
+// Tests of finding conditions of a node that slow a rank down, with files in place of /proc and /sys.
 #include "watch/node_load.hpp"
 
 #include <filesystem>

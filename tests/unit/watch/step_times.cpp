@@ -1,4 +1,4 @@
-// Detection of slow ranks from windows of steps.
+// Tests of how slow ranks are found from windows of steps.
 #include "watch/step_times.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Resources used by a process and its children, and the energy of its node.
+// Tests of measuring the resources that a process and its children use, and the energy that its node uses.
 #include "watch/usage.hpp"
 
 #include <chrono>

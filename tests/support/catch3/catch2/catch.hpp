@@ -14,7 +14,7 @@
 
 namespace Catch {
 namespace Matchers {
-/// Matches texts that contain `part`. Catch2 3 has this name for elements of ranges.
+/// Matches texts that contain `part`. Catch2 3 calls this matcher ContainsSubstring, and its own Contains matches ranges.
 inline StringContainsMatcher Contains(const std::string& part, CaseSensitive case_sensitive = CaseSensitive::Yes) {
   return ContainsSubstring(part, case_sensitive);
 }

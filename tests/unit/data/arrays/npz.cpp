@@ -36,8 +36,7 @@ void write_zip(const std::string& path, const std::vector<Member>& members, bool
 const std::string images = array_of("|u1", "(3, 2)", "abcdef");
 const std::string labels = array_of(">i2", "(3,)", std::string("\x00\x01\x00\x02\x00\x03", 6));
 
-/// Returns the bytes of a number of two or four bytes in a zip archive, at an offset from the start of the directory's
-/// entry `number`.
+/// Returns the offset of entry `number` in the central directory of a zip archive.
 std::size_t directory_entry(const std::string& zip, int number) {
   std::size_t at = zip.find("PK\x01\x02");
   for (; number > 0; --number) at = zip.find("PK\x01\x02", at + 1);
@@ -290,7 +289,8 @@ TEST_CASE("ranks that verify together read each byte once, and all report the da
     const auto listing = data::list_dataset("train", keys);
     for (const auto how : {data::Verify::first, data::Verify::always})
       for (const int size : {1, 3, 40}) {
-        // Each rank makes its share in turn; then each rank gets all shares.
+        // Simulates the ranks in turn: each first computes its share of the verification. The last one then gets all
+        // shares.
         std::vector<std::string> shares;
         for (int rank = 0; rank <= size; ++rank) {
           data::FileVerification verification(listing, how);

@@ -1,4 +1,4 @@
-// Batches of a run that continues with another number of ranks than its global batch was made for.
+// Tests of batches in a run that continues with another number of ranks than its global batch was made for.
 #include <map>
 
 #include <catch2/catch.hpp>

@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Writes 1000 samples; sample i has the number i and the text of i.
+/// Writes a table of 1000 rows. Row i has the number i, and as `word` the letter w and i % 5 letters x. Returns its path.
 std::string table(const Scratch& dir) {
   std::string text = "x,word\n";
   for (int i = 0; i < 1000; ++i)

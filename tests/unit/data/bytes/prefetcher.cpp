@@ -11,7 +11,7 @@ using namespace trainrt;
 
 namespace {
 
-/// An item that is read ahead.
+/// An item that ReadAhead reads in advance.
 struct BatchData {
   std::vector<std::uint64_t> samples;
 };

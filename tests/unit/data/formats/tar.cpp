@@ -18,7 +18,7 @@ std::string npy_of(const std::string& values) {
   return npy_bytes("{'descr': '<i2', 'fortran_order': False, 'shape': (2,)}", values);
 }
 
-/// Two samples of every kind.
+/// Returns an archive of two samples. Each has an image, a class, a text and an array.
 std::string samples() {
   return tar_of({tar_entry("./a/", "", '5'), tar_entry("./a/0.png", png_2x3()), tar_entry("./a/0.CLS", " 7\n"),
                  tar_entry("./a/0.txt", "null"), tar_entry("./a/0.npy", npy_of({1, 0, 2, 0})),

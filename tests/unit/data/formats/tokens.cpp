@@ -26,7 +26,7 @@ Section with(Section section, const Section& more) {
   return section;
 }
 
-/// All windows, one after another.
+/// Returns the ids of all windows, one window after another.
 Ids windows_of(const Section& section) {
   const auto dataset = open(section);
   std::vector<std::uint64_t> all(dataset->source()->size());

@@ -37,7 +37,7 @@ void add_virtual(hid_t file, const std::string& name, const std::vector<hsize_t>
                      "test");
 }
 
-/// Returns the pieces of the first field.
+/// Returns the pieces of the first field: consecutive rows that are stored in the same dataset or file.
 std::vector<H5Piece> pieces_of(const std::map<std::string, std::string>& section) {
   const auto listing = data::list_dataset("train", options(section));
   return data::unpacked<data::H5Index>(listing.entries.front().content.index).fields.front().pieces;

@@ -1,4 +1,4 @@
-// Transforms and augmentations of images.
+// Tests of the transforms and augmentations of images.
 #include <trainrt/error.hpp>
 
 #include "unit/data/npy_bytes.hpp"

@@ -166,7 +166,7 @@ TEST_CASE("each unit is read once per node, in any order of ranks, and then copi
   other.join();
   CHECK(are_right[0]);
   CHECK(are_right[1]);
-  // The source counts each of two fields.
+  // Each sample counts twice, because the source counts the reads of both fields.
   CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);
   for (const auto* rank : {&first, &second}) {
     CHECK(rank->cache->is_resident());

@@ -109,7 +109,7 @@ TEST_CASE("a run that began with the legacy shuffle continues with it; a new run
   CHECK(dataset->plan().order_text == "1100000 samples, shuffled");
   CHECK(dataset->plan().order_of(0)[0] != computed);
   dataset = open({{"format", "range"}, {"samples", "1100000"}, {"shuffle", "true"}});
-  // As in a checkpoint of a version that stored no order.
+  // The text of the order is empty if the checkpoint is of a version that stored no order.
   dataset->replace(data::with_legacy_shuffle(dataset->plan(), ""));
   CHECK(dataset->plan().order.legacy_shuffle);
   dataset = open({{"format", "range"}, {"samples", "1000"}, {"shuffle", "true"}});

@@ -1,4 +1,4 @@
-// Operations that make new samples from a dataset's samples: flat_map, pack, draw_by_weight.
+// Tests of operations that make new samples from a dataset's samples: flat_map, pack, draw_by_weight.
 #include <cstring>
 #include <numeric>
 
@@ -25,7 +25,7 @@ std::vector<T> walked(const std::shared_ptr<DatasetImpl>& dataset, const std::st
   return seen;
 }
 
-/// Writes rows n = 0, 1, ... with n and its square. Sample n becomes n % 3 samples n * 10 + k.
+/// Opens a table of `rows` rows n = 0, 1, ... with n and its square.
 std::shared_ptr<DatasetImpl> table(const Scratch& dir, int rows, std::map<std::string, std::string> more = {}) {
   std::string text = "n,square\n";
   for (int n = 0; n < rows; ++n) text += std::to_string(n) + "," + std::to_string(n * n) + "\n";

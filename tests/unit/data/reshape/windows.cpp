@@ -1,4 +1,4 @@
-// Windows of consecutive samples: Dataset::window(), and pack() over long documents.
+// Tests of windows of consecutive samples: Dataset::window(), and pack() over long documents.
 #include <atomic>
 
 #include <trainrt/error.hpp>
@@ -26,7 +26,7 @@ std::shared_ptr<DatasetImpl> opened(const std::map<std::string, std::string>& va
   return data::open_dataset("train", options(values), data::list_dataset("train", options(values)), shard, 1);
 }
 
-/// Rows t = 0, 1, ... of the stations 7, 7, 9, 7, 9, ... (`stations`), and t * 10.
+/// Writes a table of measurements. Row t has the station stations[t], such as '7', the time t, and the value t * 10.
 std::map<std::string, std::string> stations_table(const Scratch& dir, const std::string& stations,
                                                   std::map<std::string, std::string> more = {}) {
   std::string text = "station,t,x\n";

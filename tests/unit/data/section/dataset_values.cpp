@@ -1,4 +1,5 @@
-// Datasets with values that the ranks of a node keep together. They must equal those without shared memory.
+// Tests of datasets with values in memory that the ranks of a node share. The values must equal those without shared
+// memory.
 #include "data/section/dataset_values.hpp"
 
 #include <minizip/zip.h>
@@ -21,7 +22,7 @@ namespace {
 
 using Keys = std::map<std::string, std::string>;
 
-/// Opens a dataset as the trainer does, with pages that are allocated when they are needed.
+/// Returns shared memory for the values of a dataset. Its pages are allocated when they are first used.
 data::NodeShare shared_memory(const data::UnitLayout& layout, int ranks) {
   const auto bytes = data::NodeCache::memory_bytes(layout);
   data::NodeShare share;
@@ -38,7 +39,7 @@ data::NodeShare shared_memory(const data::UnitLayout& layout, int ranks) {
   return share;
 }
 
-/// The datasets that two ranks of a node open.
+/// Returns the datasets that the ranks of one node open together.
 std::vector<std::shared_ptr<DatasetImpl>> open_together(const Keys& keys, int ranks = 2) {
   const auto listing = data::listing_of(data::bytes_of(data::list_dataset("train", options(keys))));
   const auto layout = data::shared_layout("train", options(keys), listing);
@@ -181,7 +182,8 @@ TEST_CASE("values that are larger than memory, or are in no file, are not kept i
     return data::shared_layout("train", options(keys), data::list_dataset("train", options(keys))).has_value();
   };
   write(dir / "x.csv", "a,b\n1,one\n2,two\n");
-  // 2 numbers, the ends of 2 texts, and at most 16 bytes of text.
+  // The values need 64 bytes: 2 numbers, the position and length of 2 texts, and at most 16 bytes for texts, the file's
+  // size.
   CHECK(is_kept({{"source", dir / "x.csv"}, {"memory", "64"}}));
   CHECK_FALSE(is_kept({{"source", dir / "x.csv"}, {"memory", "63"}}));
   CHECK(is_kept({{"source", dir / "x.csv"}, {"columns", "a"}, {"memory", "16"}}));

@@ -54,7 +54,7 @@ struct Seen {
 
 constexpr std::size_t row = 784;
 
-/// One epoch of 1,000 rows of bytes, which are read from their file, in batches of 64.
+/// Reads one epoch of 1,000 rows of bytes from a file. Counts the batches, and those in memory that `locks` has locked.
 Seen walk(const Scratch& dir, const std::map<std::string, std::string>& keys,
           const std::shared_ptr<const data::Pinning>& pinning, Locks& locks, std::size_t batch_size = 64) {
   std::string values(1000 * row, '\0');

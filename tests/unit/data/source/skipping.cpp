@@ -7,7 +7,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Returns a table with one column and `count` rows, of which those for which `is_bad` returns true are no numbers.
+/// Returns a table with one column and `count` rows. The rows for which `is_bad` returns true are not numbers.
 template <class IsBad>
 std::string table(int count, const IsBad& is_bad) {
   std::string text = "x\n";

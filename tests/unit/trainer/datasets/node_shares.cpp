@@ -19,7 +19,7 @@ config::RunSpec spec_of(const std::string& materialize) {
   return spec;
 }
 
-/// Returns the share of each rank for [data.train].
+/// Returns, for each rank, its share of the node's memory for [data.train].
 std::vector<data::NodeShare> shares_of(const std::vector<int>& node_of_rank, const std::string& materialize = "true") {
   std::vector<data::NodeShare> shares(node_of_rank.size());
   const auto spec = spec_of(materialize);

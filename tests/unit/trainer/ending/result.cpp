@@ -1,4 +1,4 @@
-// Result: reading a run directory, and sending a result to other ranks.
+// Tests of Result: how a run directory is read, and how a result is sent to other ranks.
 #include <cmath>
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// Callbacks: the order of calls, failures, and callbacks that throw.
+// Tests of callbacks: the order of calls, failed runs, and callbacks that throw.
 #include <algorithm>
 #include <array>
 #include <fstream>

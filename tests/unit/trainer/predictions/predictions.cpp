@@ -22,7 +22,7 @@ config::RunSpec spec_of_predictions(const std::string& folder, const char* shuff
   return spec_in(folder, {{"data.train.format", "range"}, {"data.train.samples", "103"}, {"data.train.shuffle", shuffle}});
 }
 
-/// Predicts twice each number, and a vector.
+/// Predicts two fields for each sample: twice its number, and a vector of two floats.
 void double_it(Context&, Predictions& predictions) {
   predictions.begin({{"twice", DType::i64, {}}, {"pair", DType::f32, {2}}});
   auto data = predictions.dataset();
@@ -94,7 +94,7 @@ std::vector<T> values_at(const std::string& bytes, std::size_t at, std::size_t c
   return values;
 }
 
-/// Returns a run with the rows x = first, first + 10 and first + 20 as [data.train], scaled, in sequences of 2.
+/// Returns a run on a table with x = first, first + 10 and first + 20. Its samples are sequences of 2 scaled values.
 config::RunSpec spec_of_pairs(const std::string& folder, std::int64_t first) {
   const auto path = fmt::format("{}/from-{}.csv", folder, first);
   io::write_file(path, fmt::format("x\n{}\n{}\n{}\n", first, first + 10, first + 20));

@@ -26,7 +26,7 @@ rundir::RunRecord finished(const config::RunSpec& spec) {
   return record;
 }
 
-/// Returns whether a start with `now` has nothing to do after a run with `before` has finished.
+/// Returns whether a start with the keys `now` has nothing to do after a run with the keys `before` has finished.
 bool stays(const Texts& before, const Texts& now) { return has_finished(finished(spec_of(before)), spec_of(now)); }
 
 }  // namespace

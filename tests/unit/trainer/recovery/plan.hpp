@@ -69,7 +69,7 @@ class Killer {
   }
 
  private:
-  /// The points of which one is the death.
+  /// The points at which ranks may die.
   enum class When : std::uint8_t { anywhere, in_copy, after_begin };
 
   bool may_kill_, has_begun_ = false, kills_all_ = false;

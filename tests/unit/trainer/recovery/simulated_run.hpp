@@ -112,7 +112,7 @@ class SimulatedRun {
     floor_ = 0;
   }
 
-  /// The train function of one rank, with the calls of Session.
+  /// The train function of one rank. It makes the same calls as Session.
   void train(int number) {
     SimulatedRank rank(setup_, number);
     restore(rank);
@@ -237,7 +237,7 @@ class SimulatedRun {
 
   // --- between attempts ---
 
-  /// Decides as the process that starts the ranks does.
+  /// Decides about the restart as the process that starts the ranks does.
   void restart() {
     ++failures_;
     const bool has_copy = checkpoint::CopyFile::is_in_use(file_.get());

@@ -1,4 +1,4 @@
-// Recovery from copies of the State in memory, simulated: ranks are killed at every point of copying and restoring. The
+// Simulates recovery from copies of the State in memory: ranks are killed at every point of copying and restoring. The
 // State and the reports must be those of an undisturbed run. A failure prints its seed; TRAINRT_SIMULATION_SEED=N repeats
 // one seed, and TRAINRT_SIMULATION_SEEDS=N simulates N seeds.
 #include <csignal>

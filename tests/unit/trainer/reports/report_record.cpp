@@ -1,4 +1,4 @@
-// The records of reports, from the metrics of ranks that are threads.
+// Tests of how the record of a report is made from the metrics of all ranks, which are threads.
 #include "trainer/reports/report_record.hpp"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Attempts that fail on all ranks together, and the next attempts in the same processes, with ranks as threads.
+// Tests of attempts that fail on all ranks together, and of the next attempts in the same processes, with ranks as threads.
 #include <array>
 #include <atomic>
 #include <cstdlib>

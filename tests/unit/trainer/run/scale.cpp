@@ -1,4 +1,4 @@
-// The cost of collective operations of a run for many ranks. bench_scale.py measures up to 1,024 ranks.
+// Tests of the cost of a run's collective operations for many ranks. bench_scale.py measures up to 1,024 ranks.
 #include <catch2/catch.hpp>
 
 #include "support/cpp/scale.hpp"

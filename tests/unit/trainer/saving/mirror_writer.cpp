@@ -1,4 +1,5 @@
-// MirrorWriter and fetch_newest(): copies of checkpoints and records in a mirror that is a folder.
+// Tests of MirrorWriter and fetch_newest(), which copy checkpoints and records to and from a mirror. The mirror here is a
+// folder.
 #include "trainer/saving/mirror_writer.hpp"
 
 #include <filesystem>

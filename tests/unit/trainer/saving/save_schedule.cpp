@@ -1,4 +1,4 @@
-// SaveSchedule: when a checkpoint is due by the clock.
+// Tests of SaveSchedule, which decides when a checkpoint is due by the clock.
 #include "trainer/saving/save_schedule.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Complete runs, with ranks as threads, of train functions that save by reports with directories.
+// Tests of complete runs, with ranks as threads. Their train functions pass directories of files to reports.
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -24,7 +24,8 @@ std::atomic<int> stop_at_report{-1};
 std::mutex mutex;
 std::vector<int> begun_at;  // the report at which each attempt of rank 0 began
 
-/// Saves the number of its report in a file, which rank 1 (or a single rank) passes to every third report.
+/// A train function that saves the number of its report in a file. Rank 1 (or a single rank) passes the file to every third
+/// report.
 void in_a_file(Context& ctx) {
   ctx.restore();
   int report = 0;
@@ -54,7 +55,7 @@ void in_a_file(Context& ctx) {
     throw Error("wait_for_checkpoint() has not waited");
 }
 
-/// Passes directories to reports, but does not restore: each attempt starts again at step 0.
+/// A train function that passes directories to reports, but does not restore: each attempt starts again at step 0.
 void gives_only(Context& ctx) {
   const auto folder = ctx.run_dir() + "-" + std::to_string(ctx.world_rank());
   fs::create_directories(folder);
@@ -78,7 +79,8 @@ struct Rows {
   State state;
 };
 
-/// Passes a State to each report instead of attaching one. Restores the last one, and stops after the second report.
+/// A train function that passes a State to each report instead of attaching one. Restores the last one, and stops after the
+/// second report.
 void with_a_state_each(Context& ctx) {
   Rows rows(ctx);
   if (ctx.restore()) {

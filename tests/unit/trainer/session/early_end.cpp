@@ -1,4 +1,4 @@
-// Runs that end early: by a rule of [stop], or by request_stop().
+// Tests of runs that end early: by a rule of [stop], or by request_stop().
 #include <filesystem>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Metadata and files of the train function in checkpoints.
+// Tests of metadata and files that a train function adds to checkpoints.
 #include <atomic>
 #include <csignal>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Observation: the records of reports and of observed progress, and stops by callbacks.
+// Tests of Observation: the records of reports and of observed progress, and stops that callbacks request.
 #include "trainer/session/observation.hpp"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Context::observe(): records of a program that saves its own files.
+// Tests of Context::observe(), which records the progress of a program that saves its own files.
 #include <vector>
 
 #include <catch2/catch.hpp>

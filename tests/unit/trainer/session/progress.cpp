@@ -1,4 +1,4 @@
-// Progress: steps, iterations and their duration.
+// Tests of Progress, which counts steps and iterations and measures their duration.
 #include "trainer/session/progress.hpp"
 
 #include <catch2/catch.hpp>

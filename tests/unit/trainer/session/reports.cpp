@@ -1,4 +1,4 @@
-// Records of reports, with ranks as threads.
+// Tests of the records of reports, with ranks as threads.
 #include <catch2/catch.hpp>
 #include <trainrt/trainrt.hpp>
 

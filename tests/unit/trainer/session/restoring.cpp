@@ -1,4 +1,4 @@
-// Restoring: which checkpoint is loaded at the start of an attempt, and the values that it lacks.
+// Tests of Restoring, which loads a checkpoint at the start of an attempt. The checkpoint may lack values.
 #include "trainer/session/restoring.hpp"
 
 #include <atomic>

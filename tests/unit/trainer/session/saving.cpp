@@ -1,4 +1,4 @@
-// Saving: which State checkpoints hold, and when they are saved.
+// Tests of Saving: which State the checkpoints hold, and when they are saved.
 #include "trainer/session/saving.hpp"
 
 #include <atomic>

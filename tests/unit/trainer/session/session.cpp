@@ -1,4 +1,4 @@
-// Complete runs, with ranks as threads: restarts, errors and records.
+// Tests of complete runs, with ranks as threads: restarts, errors and records.
 #include <filesystem>
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// Runs that are stopped, with ranks as threads: a restart leaves the same results as an undisturbed run.
+// Tests of runs that are stopped, with ranks as threads: after a restart, they have the same results as an undisturbed run.
 #include <atomic>
 #include <chrono>
 #include <thread>

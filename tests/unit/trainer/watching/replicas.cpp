@@ -1,4 +1,4 @@
-// Replicated tensors of a run: they begin equal on all ranks, and no checkpoint is saved if they differ.
+// Tests of replicated tensors in a run: they begin equal on all ranks, and no checkpoint is saved if they differ.
 #include <atomic>
 #include <fstream>
 #include <mutex>
@@ -210,7 +210,7 @@ void save_backbone(Context& ctx) {
   ctx.save();
 }
 
-/// Has a head that the checkpoint lacks, with different values on every rank.
+/// Restores a backbone, and a head that the checkpoint lacks. The head has different values on every rank.
 void fine_tune(Context& ctx) {
   std::vector<float> backbone(5, 7), head(3, static_cast<float>(ctx.world_rank()));
   std::vector<std::int32_t> own(1, ctx.world_rank());

@@ -1,4 +1,4 @@
-// SpeedWatch with ranks as threads, which sleep instead of working.
+// Tests of SpeedWatch, with ranks as threads that sleep instead of working.
 #include <filesystem>
 #include <fstream>
 #include <map>

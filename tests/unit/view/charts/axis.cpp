@@ -1,4 +1,4 @@
-// Axes of charts: ticks and positions.
+// Tests of the axes of charts: ticks and positions.
 #include "view/charts/axis.hpp"
 
 #include <cmath>

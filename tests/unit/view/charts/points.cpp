@@ -1,4 +1,4 @@
-// Thinning and smoothing of points.
+// Tests of how the points of a curve are thinned and smoothed.
 #include "view/charts/points.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Charts as SVG, as characters, and as PNG and PDF.
+// Tests of charts in the formats SVG, text, PNG and PDF.
 #include "view/charts/svg_chart.hpp"
 
 #include <algorithm>

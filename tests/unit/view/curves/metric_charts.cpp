@@ -1,4 +1,4 @@
-// Charts of the metrics of runs.
+// Tests of the charts of the metrics of runs.
 #include "view/curves/metric_charts.hpp"
 
 #include <algorithm>

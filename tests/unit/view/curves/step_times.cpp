@@ -1,4 +1,4 @@
-// Step times: reading of windows, times by rank, and charts.
+// Tests of step times: reading of windows, times by rank, and charts.
 #include <cmath>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// The page of a run: its contents, and that texts from a run directory cannot insert elements.
+// Tests of the page of a run: its contents, and that texts from a run directory cannot insert elements.
 #include "view/page/page.hpp"
 
 #include <algorithm>

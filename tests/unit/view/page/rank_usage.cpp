@@ -1,4 +1,4 @@
-// Reading the rank records of an attempt.
+// Tests of reading the records that the ranks of an attempt wrote.
 #include "view/page/rank_usage.hpp"
 
 #include <filesystem>

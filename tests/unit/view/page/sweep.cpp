@@ -1,4 +1,4 @@
-// The page of a sweep: the order of the trials, the best trial, and the axes of the parallel coordinates.
+// Tests of the page of a sweep: the order of the trials, the best trial, and the axes of the parallel coordinates.
 #include <cmath>
 
 #include <catch2/catch.hpp>

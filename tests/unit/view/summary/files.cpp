@@ -1,4 +1,4 @@
-// Lines of files, and the ends of files about failures.
+// Tests of reading the lines of a file, and of excerpts from the files of failed attempts.
 #include <filesystem>
 #include <fstream>
 

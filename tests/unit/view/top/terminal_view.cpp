@@ -1,4 +1,4 @@
-// The output of `trainrt top`, and late ranks.
+// Tests of the output of `trainrt top`, and of how late ranks are found.
 #include <algorithm>
 #include <array>
 #include <cmath>
