@@ -164,6 +164,12 @@ class TRAINRT_API Communicator {
   /// collective.
   virtual void at_step(std::int64_t /*step*/) {}
 
+  /// Returns `bytes` of zeroed host memory that all ranks share, aligned to 64 bytes: after a barrier(), each rank reads
+  /// what the others have written before it. Returns null on all ranks if they cannot share memory: they are on several
+  /// nodes, the backend has no shared memory, or the node has too little of it. Collective; releasing the memory is not
+  /// collective.
+  virtual Memory allocate_shared(std::size_t /*bytes*/) { return {}; }
+
  private:
   void run(const Collective& collective);
 

@@ -62,6 +62,7 @@ class CheckedCommunicator : public Communicator {
   }
   bool reaches(Device device) const override { return inner_->reaches(device); }
   Memory allocate(std::size_t bytes, Device device) override { return inner_->allocate(bytes, device); }
+  Memory allocate_shared(std::size_t bytes) override { return inner_->allocate_shared(bytes); }
   void at_step(std::int64_t step) override {
     step_ = step;
     inner_->at_step(step);

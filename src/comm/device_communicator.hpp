@@ -41,6 +41,7 @@ class DeviceCommunicator : public Communicator {
   Maximum finish_maximum(std::string_view name) override { return host_->finish_maximum(name); }
   bool reaches(Device) const override { return true; }
   Memory allocate(std::size_t bytes, Device device) override;
+  Memory allocate_shared(std::size_t bytes) override { return host_->allocate_shared(bytes); }
   void at_step(std::int64_t step) override;
 
  protected:

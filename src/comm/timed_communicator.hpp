@@ -33,6 +33,7 @@ class TimedCommunicator final : public Communicator {
   std::unique_ptr<Communicator> split(int color, int key) override;
   bool reaches(Device device) const override { return inner_.reaches(device); }
   Memory allocate(std::size_t bytes, Device device) override { return inner_.allocate(bytes, device); }
+  Memory allocate_shared(std::size_t bytes) override { return inner_.allocate_shared(bytes); }
   void at_step(std::int64_t step) override { inner_.at_step(step); }
 
  private:

@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 
 PARTS = [
-    Part("train", ["--part", "fashion", "--part", "cost", "--samples", "6400"],
+    Part("train", ["--part", "fashion", "--part", "cost", "--samples", "6400", "--model", "fashion_mnist", "--pairs", "5"],
          {"fashion_mnist_vs_ddp_gloo_batches_in_memory": True, "fashion_mnist_step_vs_no_communication": False}),
     Part("comm", ["--rounds", "11", "--sizes", "2.68MB,25MiB,128MiB"],
          {"all_reduce_2.68MB_vs_mpi": True, "all_reduce_25MiB_vs_two_threads": True, "all_reduce_128MiB_vs_two_threads": True}),

@@ -99,6 +99,7 @@ class NodeCommunicator : public SharedCommunicator {
   }
 
   Memory allocate(std::size_t bytes, Device device) override;
+  Memory allocate_shared(std::size_t bytes) override;
   std::unique_ptr<Communicator> split(int color, int key) override;
 
  protected:
@@ -206,6 +207,19 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
                              bytes, failure));
   });
   return Communicator::allocate(bytes, device);
+}
+
+Memory NodeCommunicator::allocate_shared(std::size_t bytes) {
+  if (nodes_ > 1) return {};
+  drain();  // as in allocate()
+  std::string failure;
+  auto segment = share_on_demand(SegmentRanks::of(plain(), node_of_rank_), bytes, bytes, failure);
+  if (failure.empty()) return std::move(segment.memory);
+  RankZero(rank()).run([&] {
+    log::warning(
+        fmt::format("the ranks cannot share {} bytes of memory: {}. Each rank has its own copy instead.", bytes, failure));
+  });
+  return {};
 }
 
 /// Returns `mpi` if no node has 2 ranks, or ranks cannot share memory; otherwise a NodeCommunicator over `mpi`. Collective.

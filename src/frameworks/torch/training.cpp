@@ -12,16 +12,22 @@
 #include <trainrt/interop/torch.hpp>
 
 #include "fused_steps.hpp"
+#include "shared_weights.hpp"
 
 namespace trainrt::frameworks {
 
 namespace {
 
-std::unique_ptr<torch::optim::Optimizer> make_optimizer(const TrainingSettings& s, const TorchModel& model) {
-  using namespace torch::optim;
+std::vector<torch::Tensor> trained_parameters(const TorchModel& model) {
   std::vector<torch::Tensor> parameters;
   for (const auto& [name, parameter] : model.parameters())
     if (parameter.requires_grad()) parameters.push_back(parameter);
+  return parameters;
+}
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const TrainingSettings& s,
+                                                        const std::vector<torch::Tensor>& parameters) {
+  using namespace torch::optim;
   if (s.optimizer == "adamw") return std::make_unique<AdamW>(parameters, AdamWOptions(s.lr).weight_decay(s.weight_decay));
   if (s.optimizer == "adam") return std::make_unique<Adam>(parameters, AdamOptions(s.lr).weight_decay(s.weight_decay));
   return std::make_unique<SGD>(parameters, SGDOptions(s.lr).momentum(s.momentum).weight_decay(s.weight_decay));
@@ -53,11 +59,10 @@ class RunningLoss {
   torch::Tensor values_, sum_, samples_;
 };
 
-/// Takes one step of the optimizer. The gradients of this rank's batch are computed in one backward pass for every
-/// s.batch_size samples, added up, and averaged over the ranks. A rank with an empty batch has gradients of zero.
-/// Collective.
+/// Trains on this rank's batch, which is processed in parts of s.batch_size samples, and calls `update` when the gradients
+/// are complete. A rank whose batch is empty takes part with gradients of zero. Collective.
 void train_step(const TrainingSettings& s, const Task& task, const Batch& batch, Gradients& gradients,
-                torch::optim::Optimizer& optimizer, RunningLoss& running) {
+                const std::function<void()>& update, RunningLoss& running) {
   const auto samples = static_cast<std::int64_t>(batch.size());
   gradients.zero();
   for (std::int64_t first = 0; first < samples; first += s.batch_size) {
@@ -73,7 +78,23 @@ void train_step(const TrainingSettings& s, const Task& task, const Batch& batch,
   }
   gradients.average();
   if (s.clip_norm > 0) gradients.clip(s.clip_norm);
-  take_step(optimizer);
+  update();
+}
+
+/// Returns nullptr if each rank keeps its own copy of the weights. Collective.
+std::unique_ptr<SharedWeights> share_weights(Context& ctx, const TrainingSettings& s, const Task& task,
+                                             torch::optim::Optimizer& optimizer) {
+  if (!s.share_weights || ctx.world_size() == 1) return nullptr;
+  const auto make = [&s](const std::vector<torch::Tensor>& tensors) { return make_optimizer(s, tensors); };
+  auto shared = s.device == torch::kCPU ? SharedWeights::make(ctx.communicator(), task.model, optimizer, make) : nullptr;
+  if (ctx.world_rank() == 0 && shared)
+    std::fprintf(stderr, "trainrt: torch: the ranks share one copy of the weights and of the optimizer's state (%.1f MB)\n",
+                 static_cast<double>(shared->bytes()) / 1e6);
+  else if (ctx.world_rank() == 0)
+    std::fprintf(stderr,
+                 "trainrt: torch: warning: loop.share_weights has no effect: the ranks have GPUs, run on several nodes, or "
+                 "cannot share memory. Each rank keeps its own copy of the weights\n");
+  return shared;
 }
 
 void warn_of_slow_blas(const Context& ctx) {
@@ -105,6 +126,7 @@ TrainingSettings training_settings(Context& ctx) {
           .momentum = ctx.config<double>("momentum"),
           .weight_decay = ctx.config<double>("weight_decay"),
           .clip_norm = ctx.config<double>("clip_norm"),
+          .share_weights = ctx.config<bool>("share_weights"),
           .precision = precision_of(ctx),
           .device = device_of(ctx).type()};
 }
@@ -133,7 +155,9 @@ torch::Tensor copy_to_device(torch::Device device, const torch::Tensor& values) 
 void train(Context& ctx, const TrainingSettings& s, const Task& task) {
   auto data = ctx.dataset("train");
   auto gradients = prepare_model(task.model, ctx);
-  const auto optimizer = make_optimizer(s, task.model);
+  const auto optimizer = make_optimizer(s, trained_parameters(task.model));
+  const auto shared = share_weights(ctx, s, task, *optimizer);  // moves tensors, so it comes before they are attached
+  const auto update = [&] { shared ? shared->step() : take_step(*optimizer); };
   RunningLoss running(device_of(ctx));
   int epoch = 0;
 
@@ -151,7 +175,7 @@ void train(Context& ctx, const TrainingSettings& s, const Task& task) {
   while (epoch < s.epochs) {
     for (const auto& batch : data.epoch(epoch).batches(batch_size)) {
       if (task.draws_random_numbers) torch::manual_seed(ctx.step_seed());
-      train_step(s, task, batch, gradients, *optimizer, running);
+      train_step(s, task, batch, gradients, update, running);
       overlapped += gradients.overlapped();
       ++steps;
       ctx.step();

@@ -21,7 +21,8 @@ struct TrainingSettings {
   double lr = 0;
   double momentum = 0;
   double weight_decay = 0;
-  double clip_norm = 0;  ///< 0: gradients are not clipped
+  double clip_norm = 0;        ///< 0: gradients are not clipped
+  bool share_weights = false;  ///< use SharedWeights if the ranks can share memory
   Precision precision = Precision::fp32;
   torch::DeviceType device = torch::kCPU;  ///< kind of device to which `precision` applies
 };

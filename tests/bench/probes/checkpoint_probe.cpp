@@ -5,6 +5,7 @@
 //
 //   save INDEX   saves the state; prints the seconds until the commit, and those during which the train thread is blocked
 //   copy         copies the tensors of the rank by one memcpy each into touched memory
+//   copy_while_writing   the same, while 4 threads per rank write as many bytes by O_DIRECT, as during a save
 //   load         loads the checkpoint with an empty page cache; prints also the seconds of all threads in digests
 //   raw_write, raw_read   the same number of bytes by O_DIRECT, in pieces of 8 MiB, by 4 threads per rank, and an fsync
 //   peak_save INDEX, peak_load   peak resident memory of a save or a load, minus the size of the state
@@ -151,6 +152,7 @@ class Probe {
     if (command == "save") return save(index);
     if (command == "load") return load();
     if (command == "copy") return copy();
+    if (command == "copy_while_writing") return copy_while_writing();
     if (command == "raw_write") return {raw_write()};
     if (command == "raw_read") return {raw_read()};
     if (command == "peak_save") return peak([&] { save(index); });
@@ -211,6 +213,18 @@ class Probe {
         at += bytes;
       }
     })};
+  }
+
+  std::vector<double> copy_while_writing() {
+    const auto bytes = raw_bytes();
+    std::filesystem::remove(raw_path());
+    const RawFile file(raw_path(), O_WRONLY | O_CREAT);
+    file.reserve(bytes.size());
+    std::jthread writing([&] {
+      in_pieces(bytes.size(),
+                [&](int, std::uint64_t at, std::uint64_t count) { file.write(at, bytes.subspan(at, count)); });
+    });
+    return copy();
   }
 
   std::string raw_path() const { return folder_ + "/raw." + std::to_string(communicator_.rank()); }

@@ -124,6 +124,31 @@ def any_bucket_size_gives_the_same_bits():
     check_same_bits(run_dir_of(many), run_dir_of(one))
 
 
+def shared_weights_exact(optimizer):
+    """Three ranks, because parts of some tensors are then empty. The second run has its own copies until it is killed."""
+    loop = {"epochs": 6, "weight_decay": 0.01, **optimizer}
+    whole, shared, changed = gpt_config("whole", **loop), gpt_config("shared", share_weights=True, **loop), gpt_config("changed", **loop)
+    for config in (whole, shared):
+        job = finish(3, config)
+    check("the ranks share one copy of the weights and of the optimizer's state" in job.err, "the ranks do not share the weights", job)
+    check_same_bits(run_dir_of(shared), run_dir_of(whole))
+    interrupt(3, changed, signal_of_all=signal.SIGKILL)
+    changed.write_text(changed.read_text().replace("[loop]", "[loop]\nshare_weights = true"))
+    finish(3, changed)
+    check_same_bits(run_dir_of(changed), run_dir_of(whole))
+
+
+for name, optimizer in {"sgd": {"optimizer": "sgd", "lr": 0.05}, "sgd_with_momentum": {"optimizer": "sgd", "lr": 0.05, "momentum": 0.9}, "adamw": {}}.items():
+    add_test(f"weights_in_shared_memory_have_the_same_bits_with_{name}", shared_weights_exact, optimizer)
+
+
+@test
+def ranks_that_cannot_share_memory_keep_their_own_weights():
+    config = gpt_config("alone", {"scaling": {"backend": "mpi"}}, epochs=1, share_weights=True)
+    job = finish(2, config)
+    check("loop.share_weights has no effect" in job.err, "no warning", job)
+
+
 @test
 def accumulated_passes_train_like_one_large_batch():
     losses = {}

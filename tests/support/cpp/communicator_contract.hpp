@@ -285,6 +285,25 @@ inline std::string window_findings(Communicator& c) {
   return {};
 }
 
+/// Checks that the ranks see each other's values in memory that they share. Not every backend has such memory, but then no
+/// rank gets any.
+inline std::string shared_findings(Communicator& c) {
+  constexpr std::size_t each = 10'000;
+  const auto ranks = static_cast<std::size_t>(c.size());
+  const auto memory = c.allocate_shared(each * ranks * sizeof(float));
+  if (c.all_reduced(std::int64_t{memory != nullptr}, Op::sum) % c.size() != 0) return "only some ranks share memory; ";
+  if (memory == nullptr) return {};
+  auto* const values = reinterpret_cast<float*>(memory.get());
+  for (std::size_t i = 0; i < each * ranks; ++i)
+    if (values[i] != 0) return "shared memory is not zeroed; ";
+  c.barrier();
+  std::fill_n(values + each * static_cast<std::size_t>(c.rank()), each, static_cast<float>(c.rank() + 1));
+  c.barrier();
+  for (std::size_t i = 0; i < each * ranks; ++i)
+    if (values[i] != static_cast<float>(i / each + 1)) return "a rank does not see what another wrote to shared memory; ";
+  return {};
+}
+
 inline std::string split_findings(Communicator& c) {
   const int color = c.rank() % 2 == 0 ? 5 : 9;
   const auto part = c.split(color, -c.rank());  // in reverse order
@@ -353,7 +372,7 @@ inline std::string communicator_findings(Communicator& c) {
       small_float_findings(c, DType::bf16, to_bf16, from_bf16) + small_float_findings(c, DType::f16, to_f16, from_f16);
   for (const std::size_t unit : {0UL, 10UL, 3000UL, 70000UL}) findings += part_findings(c, unit);
   findings += flight_findings(c) + window_findings(c) + split_findings(c);
-  findings += overtaking_findings(c) + pace_findings(c) + given_back_findings(c);
+  findings += overtaking_findings(c) + pace_findings(c) + given_back_findings(c) + shared_findings(c);
   return findings + exchange_findings(c) + maximum_findings(c) + reach_findings(c) + nan_findings(c) + bucket_findings(c);
 }
 

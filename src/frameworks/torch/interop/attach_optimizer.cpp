@@ -4,11 +4,11 @@
 
 #include <functional>
 #include <map>
-#include <sstream>
 
 #include <trainrt/error.hpp>
 #include <trainrt/interop/torch.hpp>
 
+#include "optimizer_state.hpp"
 #include "views.hpp"
 
 namespace trainrt {
@@ -16,6 +16,7 @@ namespace trainrt {
 namespace {
 
 using frameworks::state_name;
+using frameworks::state_of;
 using frameworks::view_of;
 using torch::optim::Optimizer;
 using torch::optim::OptimizerOptions;
@@ -23,29 +24,6 @@ using torch::optim::OptimizerOptions;
 /// Adds the optimizer's state of one parameter to a State under `name`. Creates that state first if it does not exist.
 using AttachParameter =
     std::function<void(State&, Optimizer&, const OptimizerOptions&, const at::Tensor&, const std::string&)>;
-
-/// Returns the key under which the optimizer stores the state of `parameter`. libtorch 1.x and 2.x use different key types.
-template <class Key>
-Key state_key(const at::Tensor& parameter) {
-  void* key = parameter.unsafeGetTensorImpl();
-  if constexpr (std::is_same_v<Key, std::string>)
-    return (std::ostringstream() << key).str();
-  else
-    return static_cast<Key>(key);
-}
-
-template <class ParamState>
-ParamState& state_of(Optimizer& optimizer, const at::Tensor& parameter, const std::function<void(ParamState&)>& fill) {
-  auto& states = optimizer.state();
-  using Key = typename std::remove_cvref_t<decltype(states)>::key_type;
-  auto& slot = states[state_key<Key>(parameter)];
-  if (!slot) {
-    auto made = std::make_unique<ParamState>();
-    fill(*made);
-    slot = std::move(made);
-  }
-  return static_cast<ParamState&>(*slot);
-}
 
 /// libtorch creates the momentum buffer in the first step, as a copy of the gradient. If the buffer already exists, the
 /// step computes momentum * buffer + gradient instead. This has the same bits only if the buffer is -0.0, because
