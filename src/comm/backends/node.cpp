@@ -17,6 +17,7 @@
 #include "comm/mpi/leader_exchange.hpp"
 #include "comm/mpi/mpi_collective.hpp"
 #include "comm/mpi/start_mpi.hpp"
+#include "comm/node/node_rank.hpp"
 #include "comm/node/node_windows.hpp"
 #include "comm/node/shared_communicator.hpp"
 #include "comm/node/shared_segment.hpp"
@@ -40,21 +41,10 @@ class QueueTurn : public Awaited {
   std::string missing() override { return {}; }
 };
 
-std::vector<int> ranks_here(std::span<const int> node_of_rank, int rank) {
-  std::vector<int> ranks;
-  for (std::size_t other = 0; other < node_of_rank.size(); ++other)
-    if (node_of_rank[other] == node_of_rank[static_cast<std::size_t>(rank)]) ranks.push_back(static_cast<int>(other));
-  return ranks;
+/// Logs a warning, on rank 0 only.
+void warn(int rank, const std::string& text) {
+  RankZero(rank).run([&] { log::warning(text); });
 }
-
-/// The rank of this process, the node number of each rank, and the timeout of collectives.
-struct NodeRank {
-  int rank = 0;
-  std::vector<int> node_of_rank;
-  double timeout_seconds = 0;
-
-  std::vector<int> ranks_here() const { return plugins::ranks_here(node_of_rank, rank); }
-};
 
 class NodeCommunicator : public SharedCommunicator {
  public:
@@ -202,10 +192,8 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   std::string failure;
   auto segment = share_segment(SegmentRanks::of(plain(), node_of_rank_), bytes, failure);
   if (failure.empty()) return windows_.add(std::move(segment));
-  RankZero(rank()).run([&] {
-    log::warning(fmt::format("cannot allocate {} bytes per rank in shared memory: {}. Reductions need additional copies.",
-                             bytes, failure));
-  });
+  warn(rank(), fmt::format("cannot allocate {} bytes per rank in shared memory: {}. Reductions need additional copies.",
+                           bytes, failure));
   return Communicator::allocate(bytes, device);
 }
 
@@ -214,12 +202,8 @@ Memory NodeCommunicator::allocate_shared(std::size_t bytes) {
   drain();  // as in allocate()
   std::string failure;
   auto segment = share_on_demand(SegmentRanks::of(plain(), node_of_rank_), bytes, bytes, failure);
-  if (failure.empty()) return std::move(segment.memory);
-  RankZero(rank()).run([&] {
-    log::warning(
-        fmt::format("the ranks cannot share {} bytes of memory: {}. Each rank has its own copy instead.", bytes, failure));
-  });
-  return {};
+  if (!failure.empty()) warn(rank(), fmt::format("the ranks cannot share {} bytes of memory: {}", bytes, failure));
+  return std::move(segment.memory);
 }
 
 /// Returns `mpi` if no node has 2 ranks, or ranks cannot share memory; otherwise a NodeCommunicator over `mpi`. Collective.
@@ -231,9 +215,7 @@ std::unique_ptr<Communicator> node_communicator_over(std::unique_ptr<MpiCommunic
   auto board = share_segment(SegmentRanks::of(*mpi, node_of_rank), Board::bytes_for(1), failure);
   NodeRank self{mpi->rank(), std::move(node_of_rank), mpi->timeout_seconds()};
   if (failure.empty()) return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(self), std::move(board));
-  RankZero(mpi->rank()).run([&] {
-    log::warning("the ranks of a node cannot share memory: " + failure + ". They communicate over MPI instead.");
-  });
+  warn(mpi->rank(), "the ranks of a node cannot share memory: " + failure + ". They communicate over MPI instead.");
   return mpi;
 }
 

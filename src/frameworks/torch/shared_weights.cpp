@@ -96,7 +96,7 @@ std::size_t room_for(const at::Tensor& tensor) {
   return (tensor.nbytes() + alignment - 1) / alignment * alignment;
 }
 
-/// Moves the elements of `tensors` to memory that the ranks share; the values are those of rank 0. Returns the size of this
+/// Moves the elements of `tensors`, which are equal on all ranks, to memory that the ranks share. Returns the size of this
 /// memory, or 0 if the ranks cannot share memory. Collective.
 std::size_t move_to_shared_memory(const std::vector<at::Tensor>& tensors, Communicator& communicator) {
   std::size_t bytes = 0;
@@ -108,7 +108,8 @@ std::size_t move_to_shared_memory(const std::vector<at::Tensor>& tensors, Commun
   for (const auto& tensor : tensors) {
     const auto keep = [memory](void*) {};  // the memory lives as long as a tensor refers to it
     moved.push_back(torch::from_blob(memory.get() + at, tensor.sizes(), keep, tensor.options().requires_grad(false)));
-    if (communicator.rank() == 0) moved.back().copy_(tensor.detach());
+    const auto mine = part_of(tensor.numel(), communicator);
+    slice(moved.back(), mine).copy_(slice(tensor, mine));
     at += room_for(tensor);
   }
   communicator.barrier("start values of the shared weights");

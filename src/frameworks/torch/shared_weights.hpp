@@ -21,10 +21,10 @@ class SharedWeights {
   /// Creates an optimizer for the given tensors, with the options of the model's optimizer.
   using MakeOptimizer = std::function<std::unique_ptr<torch::optim::Optimizer>(const std::vector<torch::Tensor>&)>;
 
-  /// Moves the trained parameters of `model`, and the state of `optimizer`, to shared memory; the values are those of rank
-  /// 0. The tensor objects stay the same, but the addresses of their elements change, so call this before attach_model()
-  /// and attach_optimizer(), and after prepare_model(). Returns nullptr if the ranks cannot share memory; nothing is
-  /// moved then. `communicator`, `optimizer` and the Gradients of the model must outlive the result. Collective.
+  /// Moves the trained parameters of `model`, and the state of `optimizer`, to shared memory. Their values must be equal on
+  /// all ranks. The tensor objects stay the same, but the addresses of their elements change, so call this before
+  /// attach_model() and attach_optimizer(), and after prepare_model(). Returns nullptr if the ranks cannot share memory;
+  /// nothing is moved then. `communicator`, `optimizer` and the Gradients of the model must outlive the result. Collective.
   static std::unique_ptr<SharedWeights> make(Communicator& communicator, TorchModel model,
                                              torch::optim::Optimizer& optimizer, const MakeOptimizer& make_optimizer);
   ~SharedWeights();

@@ -377,7 +377,7 @@ TEST_CASE("invalid JSON of a preprocessor is a usage error") {
            {R"json({"preprocessor": "StandardScaler", "version": 2, "parameters": {}})json", "\"version\": 1"},
            {R"json({"preprocessor": "Chain", "version": 1, "parameters": {"preprocessors": []}})json", "at least one"},
            {scaler + "[]}", "must be a JSON object"},
-           {scaler + R"json({"mean(x)": 1}})json", "no 'std(x)'"},
+           {scaler + R"json({"mean(x)": 1}})json", "no key 'std(x)'"},
            {scaler + R"json({"mean(x)": "1", "std(x)": 1}})json", "must be a number"},
            {encoder + R"json({"unique_values(x)": [1, 1.0]}})json", "twice"},
            {encoder + R"json({"unique_values(x)": [null]}})json", "a category must be"},

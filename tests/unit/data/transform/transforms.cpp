@@ -67,7 +67,7 @@ TEST_CASE("an invalid transform is an error that names section, key, field and v
   says("one_hot", "labels: 0", "1 to 1048576");
   const auto two = with(values, "one_hot", "labels: 2");
   CHECK_THROWS_WITH(gathered<float>(*two, 1, {0}), Contains("labels contains 2") && Contains("0 to 1"));
-  CHECK_THROWS_WITH(gathered<std::int8_t>(*with(values, "cast", "images: i8"), 0, {2}), Contains("images holds 204"));
+  CHECK_THROWS_WITH(gathered<std::int8_t>(*with(values, "cast", "images: i8"), 0, {2}), Contains("images contains 204"));
 }
 
 TEST_CASE("cast to f32 refuses a number beyond its range and keeps infinity") {
