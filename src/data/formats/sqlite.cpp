@@ -58,7 +58,8 @@ std::string select_of(const SqliteConnection& file, const SqliteRequest& request
                      where.empty() ? "" : " WHERE " + rowid, where, rowid);
 }
 
-/// Determines the types of the columns, and divides the rows into blocks. The caller passes all rows, one per call.
+/// Determines the types of the columns, and divides the rows into blocks. The caller passes each row to see(), and then
+/// calls result().
 class Scanner {
  public:
   Scanner(const SqliteRequest& request, const SqliteCursor& rows)

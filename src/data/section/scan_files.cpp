@@ -29,8 +29,10 @@ void add_companions(std::vector<DataFile>& files, const Options& options, const 
     std::vector<DataFile> found;
     if (const auto source = options.text(key); !source.empty()) found = list_data_files(source);
     if (!found.empty() && found.size() != files.size())
-      throw UsageError(fmt::format("source names {} files, but {} names {}; both must name the same number of files",
-                                   files.size(), key, found.size()));
+      throw UsageError(
+          fmt::format("the key 'source' matches {} files, but the key '{}' matches {}; both must match the "
+                      "same number of files",
+                      files.size(), key, found.size()));
     for (std::size_t i = 0; i < files.size(); ++i) files[i].companions.push_back(found.empty() ? DataFile{} : found[i]);
   }
 }

@@ -115,7 +115,8 @@ class RunWait {
   AwaitedRun used() const {
     if (!options_.is_between_runs) return {};
     throw UsageError(
-        fmt::format("train.program: the program called {}() after its run was closed; only fit() can open another run",
+        fmt::format("train.program: the program called {}() after its run was closed. Call it before the run is closed, or "
+                    "open another run with fit()",
                     program_.first->op));
   }
 

@@ -102,9 +102,9 @@ Sweep::Sweep(const Options& config) : config_(config) {
                                                           : "";
   if (metric_.empty() && *needs_metric != 0)
     throw UsageError(
-        fmt::format("{}tune.metric is missing, which {} requires: set it to the name of the reported number by which "
-                    "trials are compared",
-                    config::origin_prefix(config, needs_metric), needs_metric));
+        fmt::format("{}{} = {} requires tune.metric, which is not set. Set tune.metric to the name of the reported number "
+                    "by which trials are compared",
+                    config::origin_prefix(config, needs_metric), needs_metric, options.text(needs_metric)));
 }
 
 void Sweep::take_mutations(const Options& mutations) {

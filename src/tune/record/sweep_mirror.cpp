@@ -151,14 +151,16 @@ void put_journal_into_mirror(const Sweep& sweep, int number) try {
   trainer::mirror_of(spec).put_file(sweep.directory(),
                                     fs::relative(journal_file(sweep.journal(), number), sweep.directory()).string());
 } catch (const std::exception& error) {
-  log::warning(fmt::format("journal file {} of the sweep was not copied to the mirror: {}", number, error.what()));
+  log::warning(fmt::format("cannot copy the journal file '{}' of the sweep to the mirror: {}",
+                           journal_file(sweep.journal(), number), error.what()));
 }
 
 void put_tuner_record_into_mirror(const config::RunSpec& spec) try {
   constexpr const char* name = "tuner.json";
   if (io::exists(spec.run_dir + "/" + name)) put_config_into_mirror(spec, name);
 } catch (const std::exception& error) {
-  log::warning(fmt::format("the record of the Tuner was not copied to the mirror: {}", error.what()));
+  log::warning(
+      fmt::format("cannot copy '{}/tuner.json', the record of the Tuner, to the mirror: {}", spec.run_dir, error.what()));
 }
 
 }  // namespace trainrt::tune

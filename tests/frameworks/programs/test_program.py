@@ -645,7 +645,7 @@ while True:
 @test
 def an_exception_in_before_save_is_logged():
     for line, *words in (('raise OSError("no room for the optimizer")', "no room for the optimizer", "in save"),
-                         ("ctx.step()", "step() was called during report(): by a function of before_save()")):
+                         ("ctx.step()", "step() was called while report() was running")):
         job = fails(program_config(python(f"""
 state = trainrt.State()
 @state.before_save

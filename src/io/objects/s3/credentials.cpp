@@ -64,7 +64,9 @@ Credentials find_credentials(const Environment& environment, const std::string& 
   };
   Credentials found{value("aws_access_key_id"), value("aws_secret_access_key"), value("aws_session_token")};
   if (found.key.empty() || found.secret.empty())
-    throw UsageError(fmt::format("the profile [{}] in '{}' needs aws_access_key_id and aws_secret_access_key", name, path));
+    throw UsageError(
+        fmt::format("the profile [{}] in '{}' has no {}; it must set aws_access_key_id and aws_secret_access_key", name,
+                    path, found.key.empty() ? "aws_access_key_id" : "aws_secret_access_key"));
   return found;
 }
 

@@ -1,4 +1,4 @@
-"""The protocol of a program that receives the reports of a run on standard input."""
+"""Reads the reports of a run, which trainrt writes to this program's standard input, and passes them to a tracker."""
 
 from __future__ import annotations
 

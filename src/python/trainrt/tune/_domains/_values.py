@@ -1,4 +1,4 @@
-"""Categorical: a list of values. Function: a value that a function computes."""
+"""Domains of a search space: Categorical chooses from a list of values; Function calls a function that returns the value."""
 
 from __future__ import annotations
 
