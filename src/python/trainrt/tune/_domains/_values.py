@@ -50,7 +50,7 @@ class Categorical(Domain):
         return self.with_sampler(Uniform())
 
     def grid(self) -> Any:
-        """Returns the grid of the values."""
+        """Returns the grid of the values: trials use each value, and not a random one."""
         return self.with_sampler(Grid())
 
     def __len__(self) -> int:
