@@ -97,7 +97,8 @@ class DoctorRanks {
   /// Returns a text, as describe() does, with the problems of all answers. `problem_of` returns the problem of an
   /// answer, or "" if there is none.
   std::string problems_in(const Answers& answers, const std::function<std::string(const Json&)>& problem_of) const;
-  /// The same for answers that have their problem, or "", as the value of `key`.
+  /// Returns this text for answers that are JSON objects with the problem as the value of `key`; "" means that there is
+  /// none.
   std::string problems_in(const Answers& answers, const char* key) const;
 
  private:

@@ -83,8 +83,8 @@ class ProgramRun {
     }
   }
 
-  /// Throws Error if this rank's program sends no message within the timeout after `first_message`. Otherwise, a
-  /// program that is frozen or trains without the client would block the programs of the other ranks forever.
+  /// Throws Error if this rank's program sends no message within the timeout after `first_message`. Without this limit,
+  /// a program that is frozen or trains without the client would block the programs of the other ranks forever.
   void require_message_since(Clock::time_point first_message) const {
     if (std::chrono::duration<double>(Clock::now() - first_message).count() < options_.contact_timeout_s) return;
     throw Error(

@@ -75,7 +75,8 @@ void restore_start_of_clone(const Sweep& sweep, std::uint64_t number, const Tria
 }
 
 /// Throws UsageError if the mirror has a later generation of the trial than the journal: the trial has become a clone
-/// once more. Otherwise the trial would continue that run, although the journal may contain other values for it.
+/// once more. Without this check, the trial would continue the run of that generation, although the journal may contain
+/// other values for it.
 void refuse_later_generation(const Sweep& sweep, std::uint64_t number, const Trial& trial) {
   const auto later =
       trainer::mirror_of(spec_of(sweep, number, sweep.params_of(number), {trial.generation + 1, trial.clone_of}));

@@ -38,7 +38,7 @@ class Categorical(Domain):
 
     @property
     def values(self) -> list[Any]:
-        """The values, also as `categories`."""
+        """The list of the values; the same list as `categories`."""
         return self.categories
 
     @property
