@@ -52,7 +52,7 @@ class RunWait {
   }
 
  private:
-  /// Indices into the array that counts the ranks whose programs are in each state.
+  /// Indices into Counts, which has the number of ranks with a program in each of these states.
   enum Census : std::size_t { requests, uses_run, exited, failed, needs_run, stops, uses_client, late, idle, entries };
   using Counts = std::array<std::int64_t, entries>;
 

@@ -72,7 +72,7 @@ def _host_array(array):
 
 
 def _shards(array):
-    """Returns {box: shard} of this process. If several devices have the same shard, the first counts."""
+    """Returns the shards of this process, as {box: shard}. If several devices have the same shard, the first counts."""
     return {_box(shard.index, array.shape): shard for shard in reversed(array.addressable_shards)}
 
 

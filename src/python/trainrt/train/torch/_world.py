@@ -30,7 +30,7 @@ def choose_seed(seed: int) -> None:
 
 
 def base_seed() -> int:
-    """Returns the seed from which all other seeds are derived: that of choose_seed(), else run.seed. A restart does not change run.seed."""
+    """Returns the seed from which all other seeds are derived: that of choose_seed() or, if it was not called, run.seed. A restart does not change run.seed."""
     if _chosen_seed is not None:
         return _chosen_seed
     ctx = runtime()
