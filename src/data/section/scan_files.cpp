@@ -184,7 +184,8 @@ void scan_files(const std::string& section, Listing& listing, const Options& opt
     else if (source < listing.files_of_sources.size())
       --listing.files_of_sources[source];
   }
-  if (listing.entries.empty()) throw UsageError("no file of the dataset can be read");
+  if (listing.entries.empty())
+    throw UsageError("no file of the dataset can be read; the warnings above have the reason for each file");
   warn_of_named_values(section, listing);
 }
 

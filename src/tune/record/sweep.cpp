@@ -234,7 +234,8 @@ std::string Sweep::resume(const std::string& record) const {
   if (!changed.empty() && !metric_may_change && !may_change_config(as_begun)) refuse(changed);
   const auto had = as_begun.trials();
   if (trials_ < had)
-    throw UsageError(fmt::format("the sweep in '{}' has {} trials; tune.num_samples must not be lower", directory_, had));
+    throw UsageError(fmt::format("the sweep in '{}' has {} trials, but the config only {}: increase tune.num_samples",
+                                 directory_, had, trials_));
   if (before->config == config_.texts() && (before->has_code || text == record)) return {};
   io::replace_file(path, record);
   if (metric_may_change) return "no trial has reported the metric; the sweep continues with: " + changed;
