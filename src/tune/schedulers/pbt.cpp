@@ -242,13 +242,13 @@ const SchedulerKind pbt{
                  .range = {.least = 0, .most = 1}},
                 {.key = "perturbation_factors",
                  .default_value = "1.2, 0.8",
-                 .help = "a clone multiplies each number by one of these factors; it replaces each value of a choice by a "
+                 .help = "factors: a clone multiplies each number by one of them, and replaces each value of a choice by a "
                          "neighbouring value",
                  .form = "numbers, separated by commas"},
                 {.key = "synch",
                  .type = OptionType::boolean,
                  .default_value = "false",
-                 .help = "true: at each comparison, trials wait until all trials have reached the same report"}},
+                 .help = "whether trials wait at each comparison until all trials have reached the same report"}},
     .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
       if (options.boolean("synch")) return std::make_unique<SynchronousPbt>(options, sweep);
       return std::make_unique<AsynchronousPbt>(options, sweep.seed);
