@@ -19,7 +19,7 @@ EXIT_NO_RESTART = 64  # exit code after which trainrt does not start the program
 
 @dataclass(frozen=True)
 class Begin:
-    """The first message: the run.
+    """The first message, which describes the run.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Returns rank, number of ranks and seeds of this process. In a process that trainrt has not started, these are defaults."""
+"""Functions that return the rank, the number of ranks and the seeds of this process; defaults in a process that trainrt has not started."""
 
 from __future__ import annotations
 

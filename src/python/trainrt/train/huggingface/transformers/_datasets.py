@@ -63,7 +63,7 @@ class EvaluationRows(Dataset):
 
 
 class _SkipsOr:
-    """Collates samples. Batches that are skipped have no samples."""
+    """Collates the samples of a batch with `collate`. A batch that is skipped has `None` in place of its samples, and the result is `None`."""
 
     def __init__(self, collate: Any) -> None:
         self._collate = collate
