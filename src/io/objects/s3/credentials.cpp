@@ -57,7 +57,7 @@ Credentials find_credentials(const Environment& environment, const std::string& 
   const auto path = path_of(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
   const auto values = section_of_file(path, name);
   if (!values && name != "default")
-    throw UsageError(fmt::format("'{}' has no profile [{}]; add it, or choose another one with AWS_PROFILE", path, name));
+    throw UsageError(fmt::format("'{}' has no profile [{}]; add it, or choose another profile", path, name));
   if (!values) return {};
   const auto value = [&](const std::string& wanted) {
     const auto found = values->find(wanted);
