@@ -12,19 +12,17 @@ namespace trainrt {
 /// Returns a communicator of a single rank. Not collective.
 TRAINRT_API std::unique_ptr<Communicator> self_communicator();
 
-/// Prepares the process for MPI_Init. The call is optional; if it is made, it must precede MPI_Init.
+/// Prepares the process for MPI_Init. The call is optional. If it is made, all ranks must call it, before MPI_Init. A
+/// second call has no effect. Throws UsageError if MPI is already initialized.
 ///
 /// Under `srun --mpi=pmix`, prepare_mpi() lets an MPI library without PMIx support (Debian's MPICH) find the other ranks
 /// through trainrt's PMIx client. MPI_Finalize and MPI_Abort then end the PMIx connection, too; no other call is necessary.
-///
-/// Unless the environment variable UCX_TLS is set, prepare_mpi() also configures UCX, which transports MPICH's messages.
-/// UCX then opens no TCP port if one node holds all ranks, and does not use /dev/shm if /dev/shm is too small. A program
-/// that spawns ranks on other nodes must set UCX_TLS. Under mpiexec or `srun --mpi=pmi2`, and for a single process,
-/// prepare_mpi() does nothing but configure UCX.
-///
 /// If an expected rank does not appear within `timeout_seconds`, the missing rank is named on standard error, and the Slurm
-/// job step ends with exit code 70. Throws UsageError if MPI is already initialized. A second call has no effect. All ranks
-/// must call prepare_mpi().
+/// job step ends with exit code 70.
+///
+/// Under every launcher, prepare_mpi() configures UCX, the library that transports MPICH's messages: UCX then opens no
+/// TCP port if one node holds all ranks, and does not use /dev/shm if /dev/shm is too small. If the environment
+/// variable UCX_TLS is set, UCX is not configured; a program that spawns ranks on other nodes must set the variable.
 TRAINRT_API void prepare_mpi(double timeout_seconds = 20);
 
 /// Returns a communicator over all ranks of MPI_COMM_WORLD, for a program that calls MPI itself.

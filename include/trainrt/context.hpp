@@ -151,11 +151,11 @@ class TRAINRT_API Context final {
   ///
   /// Restores the number of steps, the number of reports and the positions in datasets from the newest checkpoint.
   /// Returns true if a checkpoint existed. checkpoint() then returns the location of the train function's files, and
-  /// load() reads tensors that were passed to report(). Only reports with a directory save such a run: after a stop, all
-  /// work since the last of these reports is repeated. The same applies to a run with an empty attached State, from the
-  /// run's first report with a directory on.
+  /// load() reads tensors that were passed to report(). Call restore() instead of restore(state); both throw the same
+  /// errors. Collective.
   ///
-  /// Call restore() instead of restore(state); both throw the same errors. Collective.
+  /// Only reports with a directory save such a run: after a stop, all work since the last of these reports is repeated.
+  /// The same applies to a run with an empty attached State, from the run's first report with a directory on.
   bool restore();
 
   /// Completes one step of training. The attached State must be consistent: the run may save and stop here.

@@ -69,7 +69,7 @@ def version_script(symbols):
 
 
 def write_copy(folder, library):
-    """Writes the copy of `library`, and returns its path."""
+    """Writes the copy of `library` for the linker into `folder`, and returns the path of the copy."""
     symbols = symbols_of(path_of(library))
     source, script, copy = (os.path.join(folder, library + ending) for ending in (".s", ".map", ""))
     for path, text in ((source, assembly(symbols)), (script, version_script(symbols))):

@@ -53,7 +53,8 @@ struct Situation {
   /// True if a restart needs no pause: a copy of the State is in memory, and not more than one attempt in a row has failed
   /// before it made such a copy.
   bool restarts_at_once = false;
-  /// Number of failures from which the pause before the restart is computed; if not set, `failures` is used.
+  /// Number of failures from which the pause before the restart is computed (more failures: a longer pause); if not
+  /// set, `failures` is used.
   std::optional<int> failures_for_pause = {};
   /// Words that advice adds after "submit it again". They are " with --run.name=NAME (before --)" if the same command in
   /// a new job would start a new run, otherwise "".

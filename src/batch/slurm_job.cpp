@@ -49,7 +49,7 @@ bool is_plain(std::string_view text) {
 }
 
 constexpr double max_query_s = 20;
-constexpr int killed_by_signal = 128;  // added to N in the exit code of a command that signal N killed
+constexpr int killed_by_signal = 128;  // a command that signal N killed has the exit code 128 + N
 constexpr double max_save_s = 20;
 constexpr double max_end_s = 60;
 

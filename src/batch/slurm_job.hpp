@@ -52,7 +52,7 @@ std::optional<JobLocation> parse_job_location(std::string_view text);
 /// a job number.
 JobLocation locate_job(const std::string& job);
 
-/// Whether nodes count as lost that do not respond, or that Slurm is powering up or down.
+/// Whether nodes that do not respond, or that Slurm is powering up or down, count as lost or as usable.
 enum class UnreadyNodes { lost, usable };
 
 /// Parses the output of `sinfo --Node --format="%N %T"`; returns a map from the name of each node to whether a job step can

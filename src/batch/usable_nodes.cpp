@@ -31,7 +31,8 @@ UsableNodes usable_nodes(const Situation& situation, const RestartLimits& limits
 
 namespace {
 
-/// Returns whether the memory of `usable` suffices for all workers, as far as their memory is known.
+/// Returns whether `usable.wanted` workers fit into the memory of the nodes in `usable`; true if the number of workers
+/// that fit into a node is unknown.
 bool has_memory(const UsableNodes& usable, const RestartLimits& limits) {
   return limits.max_workers_per_node == 0 ||
          usable.wanted <= static_cast<int>(usable.nodes.size()) * limits.max_workers_per_node;

@@ -86,8 +86,8 @@ void warn_of_misspelled_datasets(const Declared& declared, const std::string& fu
     const auto near = nearest(name, declared.datasets);
     if (near.empty() || name.starts_with(near)) continue;
     if (std::ranges::find(declared.datasets, name) != declared.datasets.end()) continue;
-    log::run_warning(
-        fmt::format("the train function {} requires no dataset '{}' (did you mean [data.{}]?)", function, name, near));
+    log::run_warning(fmt::format("the train function {} does not require the dataset '{}'; did you mean [data.{}]?",
+                                 function, name, near));
   }
 }
 

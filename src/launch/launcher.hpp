@@ -13,8 +13,8 @@ namespace trainrt::launch {
 
 struct LaunchOptions {
   double timeout_seconds = 20;  ///< number of seconds that the ranks wait for each other at the start
-  /// Directory that all nodes share; "" if unknown. If ranks are missing at the start, the ranks that did start create
-  /// temporary files in the directory, from which they find the numbers of the missing ranks. Otherwise nothing is written.
+  /// Directory that all nodes share; "" if unknown. Used only if ranks are missing at the start: the ranks that did
+  /// start then create temporary files in the directory, from which they find the numbers of the missing ranks.
   std::string shared_dir;
   /// True if the program itself starts and finalizes MPI. The connection to the launcher is then finalized when the program
   /// calls MPI_Finalize, and Launch::finalize() is not called.

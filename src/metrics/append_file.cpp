@@ -13,8 +13,8 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Removes the last `bytes` bytes from the file: the part of a line that was written before the disk was full. Otherwise
-/// the next line would be appended to that part.
+/// Removes the last `bytes` bytes from the file: the part of a line that was written before the disk was full. Without
+/// this, the next line would be appended to that part.
 void remove_last(int fd, ssize_t bytes) {
   struct stat status {};
   if (::fstat(fd, &status) == 0 && status.st_size >= bytes)

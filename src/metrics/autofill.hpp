@@ -48,8 +48,8 @@ struct TimeSpent {
 class Autofill {
  public:
   /// `history` has the earlier metric records of the run. `start` is the moment at which the first iteration of this
-  /// attempt began. If an earlier attempt made a part of that iteration, the caller has moved `start` back by the
-  /// duration of that part.
+  /// attempt began. If an earlier attempt has made a part of this iteration, `start` must be earlier by the duration of
+  /// that part.
   Autofill(bool detailed, const std::vector<Record>& history, Moment start);
   void fill(Record& record, Moment now, const TimeSpent& time = {}, std::int64_t step = 0);
 

@@ -110,7 +110,8 @@ void put_stack(int fd, const StackFrames& frames) {
   }
 }
 
-/// Appends a description of the crash, such as "rank 2 on n2 died of SIGSEGV at address 0x0, at step 812 (training): why".
+/// Appends a description of the crash, such as "rank 2 on n2 died of SIGSEGV at address 0x0, at step 812 (training)".
+/// After SIGABRT, the reason of std::terminate() follows if it is known.
 void describe_crash(Line& line, const CrashFacts& facts, int number, const siginfo_t* info) {
   const auto seen = facts.life->snapshot();
   line << facts.who << " died of SIG" << name_of_signal(number);

@@ -130,8 +130,9 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
   return true;
 }
 
-/// Waits for the other ranks' reports and returns whether to end the job step. The rank that creates verdict.txt first
-/// decides; all other ranks follow its verdict.
+/// Waits for the reports of the other ranks, and returns whether this rank must end the job step. The first rank that
+/// creates verdict.txt decides; all other ranks follow its verdict, and end the job step if it has not ended after a
+/// while.
 bool HangWatch::decide(const Suspicion& suspicion) {
   const bool continued = ends_within(grace_of(option_)) || life_.snapshot().updates != suspicion.updates;
   const auto verdict = judge_hang(read_reports(folder_, attempt_.host_of_rank.size()), attempt_.host_of_rank);

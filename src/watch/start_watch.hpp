@@ -14,9 +14,10 @@ struct StartTimes {
   double storage_timeout_s = 0;
 };
 
-/// While this object lives, it ends the job step with exit code 70 if the start of the run takes longer than start_limit().
-/// Otherwise a rank that is frozen, or blocked by storage that does not answer, would block all others. It watches the
-/// thread that constructed it, from the rendezvous of the ranks until HangWatch takes over.
+/// While this object exists, it ends the job step with exit code 70 if the start of the run takes longer than
+/// start_limit(). Without it, a rank that is frozen, or that waits for unresponsive storage, would block all other
+/// ranks. It watches the thread that constructed it. It exists from the rendezvous of the ranks until HangWatch takes
+/// over.
 class StartWatch {
  public:
   StartWatch(launch::Launch& launch, const StartTimes& times);

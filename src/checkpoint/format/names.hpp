@@ -58,7 +58,7 @@ inline std::string object_path(const std::string& entry) { return "/" + entry; }
 /// "/trainrt/slabs/model/w/3".
 std::string slab_path(const std::string& entry, std::size_t number);
 
-/// Size in bytes of the text that view_seal() returns, with the digest of state.h5.
+/// Size in bytes of the text that view_seal() returns.
 inline constexpr std::size_t view_seal_bytes = 17 + 32 + 1;
 /// Returns the text at the end of state.h5, "trainrt xxh3_128 DIGEST\n". `digest`: digest of all bytes of state.h5 before
 /// that text.

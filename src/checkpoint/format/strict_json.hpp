@@ -32,7 +32,7 @@ class StrictObject {
   std::int64_t count(const std::string& key);  ///< returns an integer from 0 to the maximum of std::int64_t
   std::uint64_t bytes(const std::string& key) { return static_cast<std::uint64_t>(count(key)); }
   int small_count(const std::string& key);  ///< returns an integer from 0 to the maximum of int
-  /// Throws Error if the value of the key is not equal to `value`.
+  /// Throws Error unless the value of `key` is `value`.
   void expect(const std::string& key, const Json& value);
   /// Throws Error if the object has an unknown key: one that was not passed to any of the functions above.
   void end() const;

@@ -29,9 +29,9 @@ struct RereadResult {
   bool is_transient = false;      ///< true if an error was a temporary storage error
 };
 
-/// Reads and verifies a checkpoint that was found damaged. With a `shift` that is not 0, rank `shift` reads the
-/// manifest, and rank r verifies the bytes that rank r + `shift` verifies in a normal load. A host with faulty memory
-/// then does not verify the same bytes twice. Collective.
+/// Reads and verifies a checkpoint again in which damage was found. `shift` gives the work to other ranks than in a
+/// normal load, so that a host with faulty memory does not verify the same bytes twice: rank `shift` reads the
+/// manifest, and rank r verifies the bytes that rank r + `shift` verifies in a normal load. Collective.
 RereadResult read_again(const CheckpointCandidate& candidate, int shift, const std::vector<std::string>& readers,
                         Communicator& communicator) {
   const auto gathered = try_on_every_rank(

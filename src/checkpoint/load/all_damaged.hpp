@@ -13,8 +13,10 @@ namespace trainrt::checkpoint {
 /// CannotRead, because a restart may help, in these cases:
 /// - an error was a temporary storage error
 /// - a reading finds a candidate intact
-/// - only one of several hosts (or ranks, if there is one host) finds the damage Otherwise returns an error message for
-///   the user: `what` and one line per candidate. Collective; the result is the same on all ranks.
+/// - only one of several hosts (or ranks, if there is one host) finds the damage
+///
+/// In all other cases, returns an error message for the user: `what` and one line per candidate. Collective; the result is
+/// the same on all ranks.
 std::string confirm_damaged(const std::string& what, const std::vector<CheckpointCandidate>& candidates,
                             const SkippedCheckpoints& skipped, Communicator& communicator);
 

@@ -86,8 +86,8 @@ void BoxCopy::add_axis(Axis axis) {
 
 std::uint64_t BoxCopy::source_of(std::uint64_t run) const { return RunCursor(*this, run).from(); }
 
-/// Returns the number of the first run that ends after offset `byte` of the source memory (binary search: runs are in
-/// ascending order in the source).
+/// Returns the number of the first run (contiguous byte range) that ends after offset `byte` of the source memory, by a
+/// binary search: in the source, the runs are in ascending order.
 std::uint64_t BoxCopy::first_run_after(std::uint64_t byte) const {
   std::uint64_t low = 0;
   for (auto high = runs_; low < high;) {

@@ -68,7 +68,7 @@ class IndexFetch {
   std::size_t readers_;
   std::vector<PartRef> parts_;
   Contents contents_;
-  // byte ranges that the ranks' blocks cover, by shard file, for the shard files that this reader checks
+  // for each shard file that this reader checks: the byte ranges that the blocks of the ranks cover
   std::map<std::size_t, std::vector<ByteRange>> ranges_;
 };
 

@@ -53,8 +53,8 @@ class PieceReader {
   /// Returns the tensor with this name. Throws UsageError if it does not exist.
   const Tensor& tensor(const std::string& name) const;
 
-  /// A box (rectangular part) of a tensor, and the memory that it is read into, row-major, with exactly the size of the
-  /// box.
+  /// A request to read a box (rectangular part) of a tensor into `into`, row-major. The size of `into` must be the size
+  /// of the box.
   struct BoxRequest {
     const Tensor* tensor = nullptr;
     Box box;

@@ -61,8 +61,8 @@ class ReadPlan {
   /// whose shape or dtype does not match the wanted box are ignored.
   void add(const Entries& entries, bool all_blocks);
 
-  /// Returns the names of tensors of which the checkpoint lacks elements: the added slabs do not cover the wanted box.
-  /// Must be called after all parts were added.
+  /// Returns the names of the wanted tensors whose wanted box the added slabs do not cover: the checkpoint lacks some
+  /// of their elements. Must be called after all parts were added.
   std::vector<std::string> uncovered() const;
 
   /// The blocks of one shard file that are read with the same page-cache policy, sorted by offset.

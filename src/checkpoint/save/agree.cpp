@@ -85,7 +85,7 @@ constexpr std::string_view equal_values =
     "each rank has its own running sum, declare the value as a part of a sum: state.value(\"loss_sum\", 0.0, "
     "part_of_sum=True) in Python, state.value(\"loss_sum\", loss_sum).part_of_sum() in C++. If each rank has its own value "
     "of another kind, store it in a tensor that is declared per rank: per_rank=True in Python, .per_rank() in C++. "
-    "Otherwise, reduce the value over the ranks before the call.";
+    "If all ranks should have one common value, reduce it over the ranks before step() or report().";
 
 /// Gathers the descriptions of the States of all ranks, and returns all differences, one line each. All lines except the
 /// first are indented. Collective.

@@ -30,8 +30,8 @@ class DirectoryFileReader {
   io::FileReader reader_;
 };
 
-/// Returns the manifest's entries for the files of a committed checkpoint that come from directories passed to report().
-/// These are all files except the files of `state`.
+/// Returns the manifest's entries of those files of a committed checkpoint that the user passed to report() in
+/// directories: all entries except the files of `state`.
 std::vector<FileRecord> carried_files(const std::string& checkpoint_dir, const State& state);
 
 /// Adds the file `from` of a committed checkpoint to another checkpoint, under the unused path `to`. Creates a hard link,

@@ -75,7 +75,8 @@ std::uint64_t bytes_of(const PieceReader::Tensor& tensor) {
 std::vector<Box> contiguous_boxes(const Shape& shape, std::size_t element_bytes, std::uint64_t limit) {
   if (element_count(shape) == 0) return {};
   if (shape.empty()) return {Box{}};
-  // The tensor is divided along the first axis on which the elements at one index have at most `limit` bytes.
+  // The tensor is divided along the first axis for which a slice, the elements at one index of the axis, has at most
+  // `limit` bytes.
   auto axis = shape.size() - 1;
   std::uint64_t row_bytes = element_bytes;
   while (axis > 0 && row_bytes * static_cast<std::uint64_t>(shape[axis]) <= limit)

@@ -113,7 +113,7 @@ ExitCode dispatch(std::vector<std::string> words) {
   const bool lost = std::fflush(stdout) != 0;
   if (!lost && std::ferror(stdout) == 0) return outcome.code;
   int error_number = lost && outcome.output_error == 0 ? errno : outcome.output_error;
-  // A flush inside the command may have failed with EPIPE; its errno is then lost.
+  // A flush inside the command may have failed with EPIPE, and the errno of that flush is not available here.
   if (error_number == 0 && reader_has_ended()) error_number = EPIPE;
   const auto text = lost_output_message(error_number);
   if (!outcome.output_is_result) {

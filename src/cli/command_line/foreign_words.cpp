@@ -59,8 +59,8 @@ constexpr Advice words_of_other_tools[] = {
 constexpr Advice options_of_other_tools[] = {
     {"--nproc_per_node --nproc-per-node --nproc -np --np --num_processes --num-processes --num_proc --ntasks --num_workers "
      "--num-workers --workers --ranks --world_size --world-size -N -j",
-     "-n N starts N ranks on this machine: trainrt -n N -- PROGRAM ARGS; on several nodes srun sets their number: srun "
-     "--nodes=2 --ntasks=8 trainrt -- PROGRAM ARGS"},
+     "to start N ranks on this machine: trainrt -n N -- PROGRAM ARGS; on several nodes, srun sets the number of ranks: "
+     "srun --nodes=2 --ntasks=8 trainrt -- PROGRAM ARGS"},
     {"--nnodes --nodes --num_nodes --num_machines",
      "the options of srun or sbatch set the number of nodes: srun --nodes=2 --ntasks=8 trainrt -- PROGRAM ARGS"},
     {"--resume --continue --restart --auto-resume --auto_resume",

@@ -58,13 +58,13 @@ std::uint64_t about_sample_bytes(const OpenedData& opened);
 /// if it has chunks.
 std::uint64_t samples_at_once(const OpenedData& opened);
 
-/// Reads `count` samples, from sample number `first` on. `fields` has the numbers of the fields to read.
+/// Reads `count` samples, from sample number `first` on. `fields` has the indices of the fields to read.
 std::vector<data::Column> read_samples(const data::Source& source, std::span<const std::size_t> fields, std::uint64_t first,
                                        std::uint64_t count);
-/// Returns the numbers of all fields.
+/// Returns the indices of all fields, as an argument of read_samples().
 std::vector<std::size_t> all_fields(const OpenedData& opened);
 
-/// All fields of some samples.
+/// Samples that were read, with the values of all fields.
 struct ReadSamples {
   std::vector<std::uint64_t> numbers;  ///< numbers of the samples
   std::vector<data::Column> columns;

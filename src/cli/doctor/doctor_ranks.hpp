@@ -79,7 +79,7 @@ class DoctorRanks {
   /// As ask(), but runs `probe` only on the lowest rank of each node, and returns one value per node.
   Answers ask_nodes(const std::function<Json()>& probe) const;
 
-  /// Returns, for each node, the values of its ranks.
+  /// Returns `of_ranks`, the values of all ranks, grouped by node.
   template <class Value>
   std::vector<std::vector<Value>> by_node(const std::vector<Value>& of_ranks) const {
     std::vector<std::vector<Value>> groups(leaders_.size());
@@ -97,7 +97,8 @@ class DoctorRanks {
   /// Returns a text, as describe() does, with the problems of all answers. `problem_of` returns the problem of an
   /// answer, or "" if there is none.
   std::string problems_in(const Answers& answers, const std::function<std::string(const Json&)>& problem_of) const;
-  /// The same for answers that have their problem, or "", as the value of `key`.
+  /// Returns this text for answers that are JSON objects with the problem as the value of `key`; "" means that there is
+  /// none.
   std::string problems_in(const Answers& answers, const char* key) const;
 
  private:
@@ -114,7 +115,7 @@ std::string ranks_text(const std::vector<int>& ranks);
 
 /// Returns "1 core", "2 cores" or "1 to 2 cores". Pure function.
 std::string range_text(std::int64_t min, std::int64_t max, std::string_view noun);
-/// The same for the lowest and the highest of some numbers.
+/// Returns this text for the lowest and the highest of `numbers`, which must not be empty.
 template <class Number>
 std::string range_text(const std::vector<Number>& numbers, std::string_view noun) {
   const auto [min, max] = std::ranges::minmax(numbers);

@@ -17,8 +17,8 @@ namespace trainrt::cli {
 /// the job are killed, the next AtomicFile in that directory removes it.
 class AtomicFile {
  public:
-  /// `replace` allows that `path` exists already. Throws UsageError if `path` exists and `replace` is false, if it is a
-  /// directory, or if its directory does not exist. Creates no file yet.
+  /// Creates no file yet. `replace`: whether commit() replaces an existing file `path`. Throws UsageError if `path`
+  /// exists and `replace` is false, if `path` is a directory, or if the directory of `path` does not exist.
   AtomicFile(std::string path, bool replace);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

@@ -13,8 +13,9 @@
 
 namespace {
 
-/// Opens /dev/null in place of closed standard streams. Otherwise a file that is opened later would become the stream
-/// and receive its output. Output streams are opened for reading only, so that lost output is reported as an error.
+/// Opens /dev/null in place of closed standard streams. A file that is opened later would otherwise get the number of a
+/// closed stream, and receive the output that is meant for the stream. Output streams are opened for reading only, so
+/// that lost output is reported as an error.
 void occupy_standard_streams() {
   for (const int number : {0, 1, 2})
     if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);

@@ -31,8 +31,9 @@ namespace {
 const std::map<std::string, int> stop_signals = {
     {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
 
-/// Returns a train function that runs `program`. It throws a ProgramFailed of `program` as FailedTogether, after which
-/// the trainer can restart the programs.
+/// Returns a train function that runs `program` and converts its exception ProgramFailed into FailedTogether, so that
+/// the trainer can restart the programs. `is_output_shown`: whether the terminal shows the program's output; the error
+/// then also gets a brief message, which does not repeat the last lines of the output.
 std::function<void(Context&)> restartable(std::function<void(Context&)> program, bool is_output_shown) {
   return [program = std::move(program), is_output_shown](Context& ctx) {
     try {

@@ -59,8 +59,9 @@ std::string record_step_end(const std::string& run_dir, const std::optional<rund
   const auto cause = cause_of(end.lines, ending);
   const auto why =
       cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", rundir::ended_by_slurm, cause);
-  // Ranks record the end of their own attempt before they exit with 64. If the newest attempt has no end, it therefore
-  // belongs to another start of this job. Because it is running, the ranks of this step exited.
+  // Ranks that exit with 64 (usage) record the end of their attempt before. An attempt without a recorded end is
+  // therefore not theirs: another start of this job is still running it, and the ranks of this step exited because the
+  // run was in use.
   const bool is_of_other_start = attempt && attempt->end.empty() && end.exit_code == static_cast<int>(ExitCode::usage);
   if (!attempt || is_of_other_start) return why + " before an attempt had begun";
   const bool ranks_ended_it = !attempt->end.empty();

@@ -37,7 +37,8 @@ class SupervisedRun {
   bool is_silent() const;
   /// Returns whether the run has a checkpoint.
   bool has_checkpoint() const;
-  /// Returns whether the ranks began an attempt and recorded that every restart would fail in the same way.
+  /// Returns whether the last attempt recorded that every restart would fail in the same way; false if the ranks began
+  /// no attempt.
   bool is_permanent() const;
   /// Returns rundir::repeated_mistake() of the last two attempts, if the ranks have not reported it themselves; or "".
   std::string repeated_mistake() const;
@@ -57,10 +58,10 @@ class SupervisedRun {
   /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;
 
-  /// Announces in the record of the last attempt that `decision`, a restart, starts the next attempt after its delay. The
-  /// restart follows failure number `failures`.
+  /// Records in the last attempt that a restart will begin the next attempt in `decision.wait_s` seconds. `failures`:
+  /// number of failures so far; recorded only if `max_failures` limits this restart.
   void announce_restart(const batch::RestartDecision& decision, int failures) const;
-  /// Announces in the record of the last attempt that the next one starts when Slurm starts the requeued job.
+  /// Records in the last attempt that the next attempt starts when Slurm starts the requeued job.
   void announce_requeue() const;
   /// Removes the announcement of a restart that does not take place.
   void retract_restart() const;

@@ -51,7 +51,8 @@ std::string sweep_outcome(const tune::Sweep& sweep, ExitCode code, const Environ
   if (code == ExitCode::failed && sweep.fail_fast())
     return fmt::format("the sweep was stopped because a trial has failed (tune.fail_fast = true). {} with the other trials",
                        advice.to_continue);
-  if (code == ExitCode::failed) return fmt::format("all trials have failed; see {}. {}", status, advice.to_retry);
+  if (code == ExitCode::failed)
+    return fmt::format("all trials have failed. To see why, run: {}. {}", status, advice.to_retry);
   return fmt::format("the sweep is complete. Results: {}", status);
 }
 

@@ -22,7 +22,7 @@ class LeaderExchange {
   /// Reduces the partial sums of all leaders and stores the result in sums[0]. `sums`: the sums of this node's subtrees,
   /// `shape.count` elements each, in the order of complete_subtrees(). This object must outlive the returned task.
   CollectiveTask reduce(Buffer shape, Op op, std::vector<std::byte*> sums);
-  /// Makes the destructor not wait for the other leaders, because they may have exited.
+  /// Makes the destructor return without waiting for the other leaders, which may have exited.
   void abandon() { leaders_->abandon(); }
 
  private:

@@ -42,8 +42,8 @@ void SharedCommunicator::at_step(std::int64_t step) {
 
 // --- start_maximum() and finish_maximum() --------------------------------------------------------------------------------
 
-/// The shared-memory board has room for two maxima per rank, which is enough. Before a rank starts maximum n + 2, all ranks
-/// have started maximum n + 1, and have therefore read maximum n.
+/// The shared-memory board has room for two maxima per rank. Two are enough: before a rank starts maximum n + 2, all
+/// ranks have started maximum n + 1, and have therefore read maximum n.
 void SharedCommunicator::start_maximum(const Maximum& mine) {
   board().maximum(board().self(), ++maxima_) = mine;
   board().reach(Board::maximum_posted, maxima_);

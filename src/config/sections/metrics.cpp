@@ -29,7 +29,8 @@ const Section metrics{
         key(&MetricsKeys::aggregate,
             {.key = "metrics.aggregate",
              .default_value = "false",
-             .help = "true: trainrt.train.report() combines the metrics of all ranks, as trainrt.context().report() does; "
-                     "false: it reports the metrics of rank 0. The argument aggregate of a call takes precedence"})}};
+             .help =
+                 "true: trainrt.train.report() combines the metrics of all ranks, as trainrt.context().report() does; "
+                 "false: only the metrics of rank 0 are reported. The argument aggregate of a call takes precedence"})}};
 
 }  // namespace trainrt::config::plugins

@@ -47,8 +47,8 @@ const Section program{
              key(&ProgramKeys::stage_dir,
                  {.key = "program.stage_dir",
                   .type = OptionType::path,
-                  .help = "folder for program.stage in the local storage of each node; by default $SLURM_TMPDIR, else "
-                          "$TMPDIR, else /tmp"}),
+                  .help = "folder for program.stage in the local storage of each node; by default $SLURM_TMPDIR or, "
+                          "if it is not set, $TMPDIR or /tmp"}),
              key(&ProgramKeys::progress,
                  {.key = "program.progress",
                   .help = "regular expression that extracts the progress of a program that does not use trainrt's client "

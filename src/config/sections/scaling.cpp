@@ -75,12 +75,11 @@ const Section scaling{
               .help = "data type in which f32 gradients are sent between ranks: native is f32; bf16 halves the bytes, and "
                       "the sums are still computed in f32"},
              {{"native", false}, {"bf16", true}}),
-         key(&ScalingKeys::deterministic,
-             {.key = "scaling.deterministic",
-              .default_value = "false",
-              .help =
-                  "sum in one fixed order on GPUs, so that results have the same bits on any layout of ranks; sums on CPUs "
-                  "always have this order"}),
+         key(&ScalingKeys::deterministic, {.key = "scaling.deterministic",
+                                           .default_value = "false",
+                                           .help = "sum in one fixed order on GPUs, so that results have the same bits for "
+                                                   "any distribution of the ranks over "
+                                                   "nodes and GPUs; sums on CPUs always have this order"}),
          key(&ScalingKeys::gpus_per_worker,
              {.key = "scaling.gpus_per_worker",
               .default_value = "auto",

@@ -23,7 +23,8 @@ struct ScalingKeys {
   std::string backend;             ///< name of a communication backend, or "auto"
   std::uint64_t bucket_bytes = 0;  ///< size of the buckets in which gradients are averaged during the backward pass
   bool bf16_on_the_wire = false;   ///< true: f32 gradients are sent as bf16, and summed in f32
-  /// true: sums on GPUs use one fixed order, so that results do not depend on the layout of ranks
+  /// true: sums on GPUs use one fixed order, so that they have the same bits for any distribution of the ranks over
+  /// nodes and GPUs
   bool deterministic = false;
   std::string gpus_per_worker;     ///< number of GPUs per rank, or "auto"
   bool check_collectives = false;  ///< true: the calls of all ranks are compared before each collective

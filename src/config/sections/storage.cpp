@@ -13,13 +13,14 @@ const Section storage{
         key(&StorageKeys::s3_endpoint, {.key = "storage.s3_endpoint",
                                         .help = "URL of the store for s3:// if the store is not Amazon's, such as "
                                                 "http://host:9000; by default AWS_ENDPOINT_URL"}),
-        key(&StorageKeys::s3_region, {.key = "storage.s3_region",
-                                      .help = "region of the store for s3://; by default AWS_REGION, AWS_DEFAULT_REGION or "
-                                              "the region of the profile, else us-east-1"}),
+        key(&StorageKeys::s3_region,
+            {.key = "storage.s3_region",
+             .help = "region of the store for s3://; by default the first that is set of "
+                     "AWS_REGION, AWS_DEFAULT_REGION and the region of the profile, or us-east-1"}),
         key(&StorageKeys::s3_profile,
             {.key = "storage.s3_profile",
              .help = "profile of ~/.aws/credentials; if it is set, keys in the environment are ignored. By default "
-                     "$AWS_PROFILE, else the profile named default"}),
+                     "$AWS_PROFILE or, if it is not set, the profile named default"}),
         key(&StorageKeys::s3_anonymous,
             {.key = "storage.s3_anonymous",
              .type = OptionType::boolean,

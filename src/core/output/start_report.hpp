@@ -10,7 +10,7 @@ namespace trainrt {
 /// on the main thread, which is also the thread that runs the train function.
 class StartReport {
  public:
-  /// The report of this process. It does nothing before enable() is called.
+  /// Returns the report of this process. Before enable() is called, the other functions have no effect.
   static StartReport& of_process();
 
   /// Begins the report with the time from the start of this process to this call. In the first attempt under `trainrt -n`,

@@ -16,7 +16,7 @@ class TerminalWriter {
   /// specifies.
   TerminalWriter(const OutputTargets& targets, int fd);
   void add(std::string_view bytes);
-  /// Flushes at the end of the output: writes a last line that has no trailing newline.
+  /// Must be called at the end of the output. Also writes a last line that does not end with a newline.
   void finish();
   /// Limits further waiting: a reader that accepts nothing for 2 seconds is then treated as closed. Thread-safe.
   void hurry() { hurried_ = true; }

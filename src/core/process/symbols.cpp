@@ -63,8 +63,8 @@ bool covers(const ElfW(Sym) & entry, std::uintptr_t address) noexcept {
          address - entry.st_value < entry.st_size;
 }
 
-/// Finds the function that contains `address`, relative to the file, in the ELF symbol section `table`; the functions'
-/// names are in the section `names`. Returns whether a function was found, and fills `symbol` then.
+/// Searches the ELF symbol section `table` for the function that contains `address`, an address relative to the file.
+/// The section `names` has the names of the functions. Returns whether a function was found; if so, fills `symbol`.
 bool find_in_table(const Mapped& file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, std::uintptr_t address,
                    Symbol& symbol) noexcept {
   const auto count = table.sh_size / sizeof(ElfW(Sym));

@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// A field of the dataset, and the index of the array in the file from which the field is read.
+/// A field of the dataset, and the index of the array that contains its values, among the arrays of a file.
 struct FieldChoice {
   std::string field;
   std::size_t array = 0;

@@ -141,7 +141,8 @@ std::string_view dict_text(std::string_view file, NpyHeader& header, const std::
   if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
   header.header_bytes = begin + length;
   if (header.header_bytes > npy_beginning)
-    bad_npy(what, fmt::format("has a header of {} bytes; the header of an array of numbers has at most {}",
+    bad_npy(what, fmt::format("has a header of {} bytes, but headers of numeric arrays have at most {}. Save the array "
+                              "again with numpy.save()",
                               header.header_bytes, npy_beginning));
   if (header.header_bytes > file.size())
     bad_npy(what, fmt::format("is truncated: its header has {} bytes, but the file has {}; copy it here again",

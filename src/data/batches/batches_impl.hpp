@@ -40,9 +40,9 @@ class BatchesImpl {
   const std::string& name() const { return plan_->name; }  ///< name of the dataset
   const data::Fields& fields() const { return fields_; }
   std::uint64_t draw_seed() const { return draw_seed_; }  ///< seed of random numbers for the samples of this epoch
-  /// Returns the values of the field `name` in the current batch, which must be `asked`. `varies` states whether the caller
-  /// expects samples that vary in length. Throws UsageError for an unknown field, and if `varies` is wrong. Throws Error if
-  /// `asked` is an earlier batch. Also throws the errors of the source.
+  /// Returns the values of the field `name` in `asked`, which must be the current batch. `varies`: whether the caller
+  /// expects samples that vary in length. Throws UsageError if the field is unknown or `varies` does not match it,
+  /// Error if `asked` is an earlier batch, and the errors of the source.
   const data::Column& column(const Batch& asked, std::string_view name, bool varies);
   /// Throws UsageError unless `sample` is an index in the batch `asked`.
   void require_sample(const Batch& asked, std::size_t sample) const;

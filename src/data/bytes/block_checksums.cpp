@@ -42,8 +42,8 @@ const ChecksummedRange* BlockChecksums::first_damaged() const {
   return nullptr;
 }
 
-/// Returns the longest beginning of `part` that is completely inside or completely outside of the checksummed ranges. If
-/// it is inside of a range, also returns the blocks that contain it.
+/// Returns the longest prefix of `part` that is inside one checksummed range, or outside all of them. If it is inside a
+/// range, also returns that range and its blocks that contain the prefix.
 BlockChecksums::Cover BlockChecksums::cover_of(const FilePart& part) const {
   std::uint64_t bytes = part.into.size();
   for (std::size_t i = 0; i < ranges_.size(); ++i) {

@@ -75,7 +75,8 @@ std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, s
   return entries_.front().values;
 }
 
-/// Replaces the expected size of a chunk by its actual size.
+/// Replaces the expected size of the chunk `key` by its actual size `bytes`. If the cache has then become too large,
+/// removes the least recently used chunks.
 void ChunkCache::set_bytes(const Key& key, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   spare_->limit(room());  // the chunk may occupy memory that was spare before

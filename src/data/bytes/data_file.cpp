@@ -140,7 +140,7 @@ std::string first_path_of(const std::string& source) {
 }
 
 std::vector<DataFile> list_data_files(const std::string& source) {
-  if (trim(source).empty()) throw UsageError("source is empty; set it to a file, a folder, a pattern or @LIST");
+  if (trim(source).empty()) throw UsageError("the key 'source' is empty; set it to a file, a folder, a pattern or @LIST");
   std::vector<DataFile> files;
   for (const auto& word : words_of_source(source)) {
     if (word.starts_with('@'))

@@ -259,8 +259,9 @@ std::vector<OptionSpec> images_options() {
                      .choices = {"auto", "folders", "none"}});
   options.push_back({.key = "classes",
                      .default_value = "",
-                     .help = "names of the classes in the order of their labels, from 0; "
-                             "default: the classes of [data.train], and in [data.train] the sorted names of the folders",
+                     .help =
+                         "names of the classes, in the order of their labels (the first has label 0); default: in "
+                         "[data.train], the sorted names of the folders; in other sections, the classes of [data.train]",
                      .form = "CLASS, ..."});
   options.push_back({.key = "sizes",
                      .default_value = "equal",

@@ -55,8 +55,8 @@ bool is_field_name(std::string_view text) { return !text.empty() && text != "lab
 extern const Format npy{
     .name = "npy",
     .help =
-        "NumPy's .npy files with one array each, with the samples along the first axis: "
-        "field data (key 'field'), and labels if the key 'labels' is given",
+        "NumPy's .npy files with one array each, with the samples along the first axis. Fields: "
+        "data (the key 'field' sets another name), and labels if the key 'labels' is given",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",

@@ -58,7 +58,8 @@ std::string select_of(const SqliteConnection& file, const SqliteRequest& request
                      where.empty() ? "" : " WHERE " + rowid, where, rowid);
 }
 
-/// Determines the types of the columns, and divides the rows into blocks. The caller passes all rows, one per call.
+/// Determines the types of the columns, and divides the rows into blocks. The caller passes each row to see(), and then
+/// calls result().
 class Scanner {
  public:
   Scanner(const SqliteRequest& request, const SqliteCursor& rows)
@@ -152,11 +153,13 @@ class SqliteReader final : public TableReader {
     if (!is_query) rows.bind(1, scan_.first_rowids[block]);
     const auto before = rows_of_block * block;
     for (std::uint64_t row = 0; row < scan_.blocks[block]; ++row) {
-      if (!rows.next()) throw Error("the database was changed: it has fewer rows than when it was listed");
+      if (!rows.next())
+        throw Error("the database was changed: it has fewer rows than when it was listed; restore it, or start again");
       for (std::size_t i = 0; i < targets.size(); ++i)
         put(rows, is_query ? static_cast<int>(targets[i].column) : static_cast<int>(i), targets[i], row, before + row);
     }
-    if (is_query && rows.next()) throw Error("the database was changed: it has more rows than when it was listed");
+    if (is_query && rows.next())
+      throw Error("the database was changed: it has more rows than when it was listed; restore it, or start again");
   }
 
   /// Stores the value of the column `from` of the current row in `target`. `row` is the index of the row in its block, and

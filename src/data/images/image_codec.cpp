@@ -13,7 +13,9 @@ std::unique_ptr<ImageReader> open_image(EncodedImage image) {
     if (!codec->is_of(image)) continue;
     if (codec->open != nullptr) return codec->open(image);
     throw UsageError(
-        fmt::format("is a {} image, but trainrt was built without the package {}", codec->name, codec->package));
+        fmt::format("is a {} image, but trainrt was built without the package {}; install the package, and build "
+                    "trainrt again",
+                    codec->name, codec->package));
   }
   throw UsageError(
       fmt::format("is not an image of a supported format; supported are {}", join(names_of(image_codec_table()))));

@@ -100,7 +100,9 @@ EncodedImage read_image_file(const std::string& path, std::uint64_t max_bytes, s
   if (!S_ISREG(info.st_mode)) throw UsageError(fmt::format("image '{}' is not a regular file", path));
   const auto bytes = static_cast<std::uint64_t>(info.st_size);
   if (bytes > max_bytes)
-    throw UsageError(fmt::format("image '{}' has {} bytes, more than max_file_bytes = {}", path, bytes, max_bytes));
+    throw UsageError(
+        fmt::format("image '{}' has {} bytes, more than max_file_bytes = {}; increase this key if you trust the file", path,
+                    bytes, max_bytes));
   if (buffer.size() < bytes) buffer.resize(bytes);
   const auto image = std::span(buffer).first(bytes);
   read_part(fd.get(), DataFile{path, bytes}, {0, image});

@@ -267,8 +267,8 @@ void NodeCache::read_missing(Samples samples, const std::vector<bool>& missing, 
   }
 }
 
-/// Returns the maximum number of seconds to wait for another rank that reads a unit: 0 if this rank has already waited for
-/// the unit in vain.
+/// Returns the maximum number of seconds to wait for another rank that reads `unit` (a group of samples): 0 if this
+/// rank has already waited for this unit in vain.
 double NodeCache::wait_s(std::size_t unit) const {
   const std::lock_guard lock(mutex_);
   return timed_out_.contains(unit) ? 0 : settings_.max_wait_s;

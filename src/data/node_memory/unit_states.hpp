@@ -11,7 +11,7 @@ namespace trainrt::data {
 /// and may map it at different addresses. The kernel releases the lock of a process that dies. Thread-safe.
 class UnitStates {
  public:
-  /// Returns the size of the states.
+  /// Returns the number of bytes of memory that the states of all units need.
   static std::size_t bytes(const UnitLayout& layout);
   /// Initializes the states in zeroed memory. One process must call make() before any process uses the states.
   static void make(std::byte* memory, const UnitLayout& layout);

@@ -58,7 +58,8 @@ class QuantileStatistic final : public Statistic {
   bool begin_next_pass() override;
 
  private:
-  /// A value that is searched for: its bits found so far, and its position in the order of the values with the same bits.
+  /// A value that is searched for: its leading bits that were found so far, and its position among the sorted values
+  /// that have the same leading bits.
   struct Target {
     std::uint64_t prefix = 0;
     std::uint64_t rank = 0;

@@ -60,7 +60,7 @@ constexpr ParameterSpec tokenization_parameter{
     "a preprocessor with a function cannot be saved as JSON",
     "null"};
 
-/// Returns `spec` as a parameter that a later version of trainrt added. See ParameterSpec::is_later.
+/// Returns `spec` with is_later: the parameter was added to the preprocessor by a later version of trainrt.
 constexpr ParameterSpec later(ParameterSpec spec) {
   spec.is_later = true;
   return spec;

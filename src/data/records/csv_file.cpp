@@ -110,7 +110,9 @@ void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvO
   if (!vector.empty() && same == 0)
     throw UsageError(fmt::format(
         "vector: '{}' has no column of numbers to combine; columns that the key 'types' names are not combined", path));
-  if (same > 1) throw UsageError(fmt::format("vector: '{}' also has a column called '{}'", path, vector));
+  if (same > 1)
+    throw UsageError(
+        fmt::format("vector: '{}' also has a column called '{}'; choose another name for the vector", path, vector));
 }
 
 }  // namespace

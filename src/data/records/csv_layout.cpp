@@ -34,7 +34,7 @@ CsvValue quoted_value(const char* begin, const char* end, char delimiter, std::s
   if (quote != end && (quote + 1 == end || quote[1] == delimiter))
     return {{at, static_cast<std::size_t>(quote - at)}, quote + 1};
   for (scratch.clear();; quote = find_or_end(at, end, '"')) {
-    if (quote == end) throw UsageError("the row has a quote that is not closed");
+    if (quote == end) throw UsageError("the row has a quote that is not closed; close it, or set quotes = false");
     scratch.append(at, quote);
     if (quote + 1 == end || quote[1] != '"') break;
     scratch += '"';

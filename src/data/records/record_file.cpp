@@ -71,7 +71,8 @@ RecordIndex::Entry RecordFile::walk(const Piece& piece, std::string_view text, s
   for (std::size_t i = 0; i < wanted.size(); ++at.row) {
     const auto end = std::min(end_of_row(text, quotes_), text.size());
     if (text.empty())
-      throw Error(fmt::format("'{}' was changed while it was in use: the file has fewer records than before", path()));
+      throw Error(fmt::format(
+          "'{}' was changed while it was in use: it has fewer records than before; restore it, or start again", path()));
     const auto length = std::min(end + 1, text.size());
     const auto row = text.substr(0, length);
     text.remove_prefix(length);

@@ -58,7 +58,7 @@ class KeyWords {
   /// Removes and returns the first word without '=', as an integer of at least `min`. Throws UsageError for any other
   /// word.
   std::uint64_t take_number(std::uint64_t min);
-  /// Removes name=value and returns the value, or nothing if the text has no such item.
+  /// Removes the item `name`=value from the text, and returns its value; nullopt if the text has no such item.
   std::optional<std::string> value(std::string_view name);
   std::optional<std::int64_t> number(std::string_view name);
   /// Removes the word `word`, a switch. Returns whether the text contained this word.

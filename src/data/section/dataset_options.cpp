@@ -115,10 +115,12 @@ std::vector<OptionSpec> options_of_all() {
   for (auto& option : options_of_reading()) specs.push_back(std::move(option));
   specs.push_back(max_expanded_option());
   for (auto& option : field_options(transform_table())) specs.push_back(std::move(option));
-  specs.push_back({.key = "preprocess",
-                   .default_value = "",
-                   .help = "preprocessors of columns, applied in this order and fitted to the data at the start of a run: "
-                           "StandardScaler(columns: a, b), OneHotEncoder(columns: c); or @FILE with a fitted one as JSON"});
+  specs.push_back(
+      {.key = "preprocess",
+       .default_value = "",
+       .help =
+           "preprocessors of columns, applied in this order and fitted to the data at the start of a run: "
+           "StandardScaler(columns: a, b), OneHotEncoder(columns: c); or @FILE, a JSON file with a fitted preprocessor"});
   for (auto& option : operation_options()) specs.push_back(std::move(option));
   for (auto& option : field_options(augmentation_table())) specs.push_back(std::move(option));
   return specs;

@@ -61,7 +61,7 @@ const Format& format_of(const std::string& section, const Options& options) {
   const auto first = source.empty() ? source : first_path_of(source);
   if (const auto* format = format_of_name(first)) return *format;
   throw UsageError(
-      fmt::format("missing key format in {}{}; valid formats are {}", section,
+      fmt::format("missing key 'format' in {}{}; valid formats are {}", section,
                   first.empty() ? "" : fmt::format(", and the name of the file '{}' does not determine the format", first),
                   join(names_of(format_table()))));
 }
@@ -99,9 +99,9 @@ Options checked_options(const std::string& section, const Options& options, cons
   auto good = checked(options, specs, section);
   in_section(section, [&] { require_mixable(good); });
   if (format.has_files && good.text("source").empty())
-    throw UsageError(fmt::format("missing key source in {}: set it to the files of the format {}", section, format.name));
+    throw UsageError(fmt::format("missing key 'source' in {}: set it to the files of the format {}", section, format.name));
   if (!format.has_files && !good.text("source").empty())
-    throw UsageError(fmt::format("{}: the key source in {} is not allowed, because the format {} has no files",
+    throw UsageError(fmt::format("{}: the key 'source' in {} is not allowed, because the format {} has no files",
                                  options.find("source")->origin, section, format.name));
   return good;
 }

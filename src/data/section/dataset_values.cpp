@@ -158,8 +158,8 @@ DatasetValues open_values(const std::string& name, int rank, const Options& opti
   if (!layout || (!share.memory && layout->bytes() > mine)) {
     log::run_warning(
         fmt::format("[data.{}]: materialize = true has no effect: "
-                    "the values do not fit into {} bytes, this rank's part of the key memory. "
-                    "The values are computed again for each batch",
+                    "the values do not fit into {} bytes, this rank's part of the key 'memory'. "
+                    "The values are computed again for each batch; increase 'memory' to avoid this",
                     name, mine));
     return open_for_one_rank(options, listing, mine, verification);
   }

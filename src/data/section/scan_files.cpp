@@ -29,8 +29,10 @@ void add_companions(std::vector<DataFile>& files, const Options& options, const 
     std::vector<DataFile> found;
     if (const auto source = options.text(key); !source.empty()) found = list_data_files(source);
     if (!found.empty() && found.size() != files.size())
-      throw UsageError(fmt::format("source names {} files, but {} names {}; both must name the same number of files",
-                                   files.size(), key, found.size()));
+      throw UsageError(
+          fmt::format("the key 'source' matches {} files, but the key '{}' matches {}; both must match the "
+                      "same number of files",
+                      files.size(), key, found.size()));
     for (std::size_t i = 0; i < files.size(); ++i) files[i].companions.push_back(found.empty() ? DataFile{} : found[i]);
   }
 }
@@ -182,7 +184,8 @@ void scan_files(const std::string& section, Listing& listing, const Options& opt
     else if (source < listing.files_of_sources.size())
       --listing.files_of_sources[source];
   }
-  if (listing.entries.empty()) throw UsageError("no file of the dataset can be read");
+  if (listing.entries.empty())
+    throw UsageError("no file of the dataset can be read; the warnings above have the reason for each file");
   warn_of_named_values(section, listing);
 }
 

@@ -6,8 +6,8 @@
 
 namespace trainrt::data {
 
-/// A list of indices of samples, in the order in which a text lists them. Needs 16 bytes of memory per run, which is a
-/// range of consecutive samples.
+/// A list of indices of samples, in the order in which a text lists them. Needs 16 bytes of memory for each range of
+/// consecutive samples.
 class RowRanges {
  public:
   /// Parses a list of ranges and numbers, separated by commas or line breaks: "0:800, 1000, 900:950". In a range

@@ -37,7 +37,7 @@ void RowSource::add(Dataset::Field field, std::vector<std::byte> rows) {
   if (rows.size() != size_ * bytes)
     throw Error(
         fmt::format("field '{}' has {} bytes, but {} samples of {} bytes were found when its file was listed: "
-                    "the file was changed",
+                    "the file was changed; restore it, or start again",
                     field.name, rows.size(), size_, bytes));
   add(std::move(field), rows_in_memory(std::move(rows), bytes));
 }

@@ -25,7 +25,7 @@ struct RowLayout {
   std::uint64_t offset = 0;  ///< offset of the first row, in bytes
   std::uint64_t rows = 0;
   std::size_t row_bytes = 0;
-  std::size_t swapped = 1;  ///< size of a value if the byte order of each value must be reversed; else 1
+  std::size_t swapped = 1;  ///< size of a value if the byte order of each value must be reversed; 1 if not
 
   std::uint64_t bytes() const { return rows * row_bytes; }
 };

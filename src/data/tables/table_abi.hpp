@@ -29,7 +29,8 @@ struct TableColumn {
   std::string meaning = {};     ///< if the numbers encode a time, their unit: "days since 1970-01-01"
   std::string unreadable = {};  ///< why the column cannot be read, and the remedy; "" if the column can be read
 
-  /// The members that PackedWriter encodes; the index of an SQLite database needs no others.
+  /// The members that PackedWriter encodes. Only the index of an SQLite database is encoded, and it needs no other
+  /// members.
   static auto packed_members(auto& self) { return std::tie(self.name, self.varies); }
 };
 

@@ -138,8 +138,8 @@ void TokenFile::widen(std::span<const std::byte> raw, std::uint64_t first, std::
     if ((raw[at + 3] & std::byte{0x80}) != std::byte{}) {
       std::uint32_t id = 0;
       std::memcpy(&id, raw.data() + at, sizeof id);
-      throw UsageError(fmt::format("token file {}: token number {} is {}; train functions support ids up to {}", path(),
-                                   first + at / 4, id, std::numeric_limits<std::int32_t>::max()));
+      throw UsageError(fmt::format("token file {}: the token at index {} has id {}; train functions support ids up to {}",
+                                   path(), first + at / 4, id, std::numeric_limits<std::int32_t>::max()));
     }
   std::copy(raw.begin(), raw.end(), out);
 }

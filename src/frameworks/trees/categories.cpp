@@ -101,7 +101,8 @@ void gather_categories(Context& ctx, const Dataset& data, TableLayout& layout) {
       unpack(bytes, all);
     require_max_categories(all, feature.field);
     if (all.empty())
-      throw UsageError(fmt::format("[data.train] categorical field '{}' has only empty texts", feature.field));
+      throw UsageError(fmt::format(
+          "[data.train] categorical field '{}' has only empty texts; remove it from [loop] categorical", feature.field));
     feature.categories.assign(all.begin(), all.end());
   }
 }

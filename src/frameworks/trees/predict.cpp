@@ -15,7 +15,7 @@ namespace {
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) throw Error(fmt::format("cannot read {}, the model of the checkpoint", path));
+  if (!file || !(text << file.rdbuf())) throw Error(fmt::format("cannot read '{}', the model of the checkpoint", path));
   return std::move(text).str();
 }
 

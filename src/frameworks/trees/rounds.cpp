@@ -75,7 +75,7 @@ std::string broadcast_file(Context& ctx, const std::string& path) {
     std::ostringstream text;
     text << file.rdbuf();
     bytes = text.str();
-    if (!file || !text) throw Error(fmt::format("cannot read {}, the model of the checkpoint", path));
+    if (!file || !text) throw Error(fmt::format("cannot read '{}', the model of the checkpoint", path));
   }
   return ctx.communicator().broadcast_text(std::move(bytes), 0);
 }

@@ -17,7 +17,7 @@ namespace trainrt::frameworks::trees {
 /// Returns whether a field holds a list of numbers in each sample: lists of different lengths, or vectors of equal length.
 inline bool is_list(const Dataset::Field& field) { return field.varies || field.sample_shape.size() == 1; }
 
-/// The lists of a field in the samples of a batch. The batch must outlive this object.
+/// The values of a list field in each sample of a batch. The batch must outlive this object.
 class RowLists {
  public:
   RowLists(const Dataset& data, const Batch& batch, const std::string& field);

@@ -23,7 +23,7 @@ class AlignedMemory {
   /// Reserves `bytes` bytes and backs the first `touched` of them (at most all) with physical memory.
   explicit AlignedMemory(std::size_t bytes, std::size_t touched = std::numeric_limits<std::size_t>::max());
   std::span<std::byte> bytes() const { return {data_.get(), data_ ? data_.get_deleter().size : 0}; }
-  /// Backs the first `count` bytes (at most all) with physical memory.
+  /// Allocates physical memory for the first `count` bytes, or for all bytes if there are fewer.
   void touch(std::size_t count);
 
  private:

@@ -54,8 +54,8 @@ std::string read_file(const std::string& path);
 /// after sync_directory() on the parent directory.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// Creates the file `path`, or replaces it atomically: readers see the old or the new content, also after a crash at any
-/// time. Durable.
+/// Creates the file `path`, or replaces it atomically: readers see the old or the new content, also after a crash at
+/// any time. The content and the name are durable when the function returns.
 void replace_file(const std::string& path, std::string_view bytes);
 
 /// Replaces the file `path` atomically without fsync: readers see the old or the new content, but a crash of the node may

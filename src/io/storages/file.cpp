@@ -54,7 +54,8 @@ class FileStorage final : public Storage {
     const Descriptor file(open_guarded(path, O_RDONLY));
     if (file.get() < 0) fail("open", path, errno);
     const auto now = find(object.name);
-    if (!now || now->etag != object.etag) throw Error(fmt::format("'{}' has changed since it was listed", path));
+    if (!now || now->etag != object.etag)
+      throw Error(fmt::format("'{}' has changed since it was listed; restore it, or start again", path));
     for (const auto& part : parts)
       if (read_at(file.get(), part.offset, part.into, path) < part.into.size())
         throw Error(fmt::format("'{}' ends at byte {}, before the end of the part to read", path, object.size));

@@ -97,8 +97,9 @@ void PmiClient::finalize() try { request("cmd=finalize\n"); } catch (const Error
   if (getppid() == starter_) throw;  // otherwise no process waits for this report
 }
 
-/// Throws the error of a closed connection. A process that dies closes its files before its children get another parent,
-/// so this function waits for that for a short time.
+/// Throws an error for a closed connection: `starter_died` if the process that started this rank has died, otherwise
+/// `connection_ended`. A process that dies closes its connections before its children get another parent, so the
+/// function waits up to 0.2 s for another parent.
 void PmiClient::fail_without_connection() const {
   constexpr int polls = 20;
   for (int poll = 0; poll < polls; ++poll) {

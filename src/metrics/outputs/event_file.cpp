@@ -36,7 +36,7 @@ std::string framed(const tensorboard::Event& event) {
   return length + little_endian(masked_crc(length)) + data + little_endian(masked_crc(data));
 }
 
-// In a TensorBoard event file, the data of an event follows its length and a checksum, and precedes another checksum.
+// An event in a TensorBoard file: length of the data (8 bytes), CRC of the length (4), data, CRC of the data (4).
 constexpr std::size_t head_bytes = 12, tail_bytes = 4;
 
 template <class Number>

@@ -32,9 +32,9 @@ struct FrameworkEnvironment {
   /// Returns the environment variables of the framework. `ports` contains the port of each rank, 0 for a rank without a
   /// port; it is empty for PortsOf::nobody. Pure function.
   std::vector<Variable> (*variables)(const Rendezvous& rendezvous, std::span<const int> ports);
-  /// Function that starts the runtime's service for this framework; null if the framework needs no service. Called on every
-  /// rank; returns null on a rank that needs no service. `rendezvous` is complete except for its sockets. `listener` is a
-  /// socket that listens on this rank's port, or empty if the rank has no port.
+  /// Starts the runtime's service for this framework. The pointer is null if the framework needs no service. Called on
+  /// every rank; returns null on a rank that runs no service. `rendezvous` is complete except for `sockets`. `listener`
+  /// is a socket that listens on this rank's port; it is empty if the rank has no port.
   std::unique_ptr<Service> (*serve)(const Rendezvous& rendezvous, std::span<const int> ports,
                                     Descriptor listener) = nullptr;
 };

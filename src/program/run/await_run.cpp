@@ -52,7 +52,7 @@ class RunWait {
   }
 
  private:
-  /// Indices into the array that counts the ranks whose programs are in each state.
+  /// Indices into Counts, which has the number of ranks with a program in each of these states.
   enum Census : std::size_t { requests, uses_run, exited, failed, needs_run, stops, uses_client, late, idle, entries };
   using Counts = std::array<std::int64_t, entries>;
 
@@ -115,7 +115,8 @@ class RunWait {
   AwaitedRun used() const {
     if (!options_.is_between_runs) return {};
     throw UsageError(
-        fmt::format("train.program: the program called {}() after its run was closed; only fit() can open another run",
+        fmt::format("train.program: the program called {}() after its run was closed. Call it before the run is closed, or "
+                    "open another run with fit()",
                     program_.first->op));
   }
 

@@ -30,9 +30,10 @@ struct ProgramOptions {
   ShownOutput shown = ShownOutput::first_rank;          ///< programs whose output the terminal shows
   std::function<RequestedRun(const RunRequest&)>
       look_up{};  ///< returns the run that a request would open; called on rank 0
-  /// Called when a program is started (false), and when it has connected through trainrt's client (true); may be empty.
+  /// Function that is called when a program is started (false), and when it has connected through trainrt's client
+  /// (true); may be empty.
   std::function<void(bool is_connected)> on_contact{};
-  /// Called with the access keys of the mirror when a program has opened a run; may be empty.
+  /// Function that is called with the access keys of the mirror when a program has opened a run; may be empty.
   std::function<void(const StoreKeys&)> on_store_keys{};
   std::string progress;  ///< ProgressPattern for the output of rank 0's program, which does not use the client; "" to read
                          ///< no progress

@@ -83,8 +83,8 @@ class ProgramRun {
     }
   }
 
-  /// Throws Error if this rank's program sends no message within the timeout after `first_message`. Otherwise, a
-  /// program that is frozen or trains without the client would block the programs of the other ranks forever.
+  /// Throws Error if this rank's program sends no message within the timeout after `first_message`. Without this limit,
+  /// a program that is frozen or trains without the client would block the programs of the other ranks forever.
   void require_message_since(Clock::time_point first_message) const {
     if (std::chrono::duration<double>(Clock::now() - first_message).count() < options_.contact_timeout_s) return;
     throw Error(
@@ -192,8 +192,8 @@ class ProgramRun {
                  program, options_.stop_timeout_s);
     else if (!child().is_over())
       fmt::print(stderr,
-                 "trainrt: {} {}, but processes that it had started did not exit within {:g} s after the stop "
-                 "(train.stop_timeout) and are killed: {}\n",
+                 "trainrt: {} {}, but processes that it had started are killed, because they did not exit within {:g} s "
+                 "after the stop (train.stop_timeout): {}\n",
                  program, child().exit_status()->in_words(), options_.stop_timeout_s, child().survivors_in_words());
     else if (const auto strays = child().strays_in_words(); !strays.empty())
       fmt::print(stderr, "trainrt: {} {}; processes that it had started are still running and are killed: {}\n", program,

@@ -33,7 +33,8 @@ struct StageFormat {
   bool (*fits)(const std::string& path);
   /// Emits the source as a byte stream, and returns the identity() of the content that was read.
   std::string (*read)(const std::string& path, const Emit& emit);
-  /// Returns a text that changes when the source changes. The text depends on sizes and times, but not on contents.
+  /// Returns a text that identifies the state of the source. It is computed from sizes, modification times and other
+  /// metadata, but not from contents: a change that keeps the metadata is not detected.
   std::string (*identity)(const std::string& path);
   /// Unpacks the byte stream into the current folder, which is empty. Must not create files outside of the current
   /// folder for any stream.

@@ -134,7 +134,7 @@ def _env_vars_of(runtime_env: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def _num_visible_gpus() -> int:
-    """Returns the number of GPUs that a process may use: by CUDA_VISIBLE_DEVICES, else by the driver."""
+    """Returns the number of GPUs that a process may use: those in CUDA_VISIBLE_DEVICES or, if it is not set, those that the driver reports."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is not None:
         return len([each for each in named.split(",") if each.strip() not in ("", "-1")])

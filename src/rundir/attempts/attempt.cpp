@@ -165,9 +165,9 @@ void Attempt::pause_between_claims(int tries) const {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// Function of the heartbeat thread: writes heartbeats until stop_heartbeats() is called. The record's modification time
-/// (mtime) is updated even if the heartbeat file cannot be written. Otherwise a full disk would make the attempt look dead
-/// to other processes.
+/// Function of the heartbeat thread: writes heartbeats until stop_heartbeats() is called. Updates the modification time
+/// (mtime) of the record even if the heartbeat file cannot be written, so that other processes do not consider the
+/// attempt dead because of a full disk.
 void Attempt::send_heartbeats() {
   const auto path = record_path(files_.path(), record_.number);
   do {

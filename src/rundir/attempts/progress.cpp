@@ -35,8 +35,9 @@ std::vector<bool> advanced_by_output(std::span<const AttemptRecord> attempts) {
   return further;
 }
 
-/// Returns whether `next` continued from a copy of the State in memory that `attempt` made: `attempt` made steps (or
-/// reports), and `next` began later than `attempt` did.
+/// For an attempt that saved no checkpoint: returns whether `next`, the attempt after it, must have continued from a
+/// copy of the State in memory. This is the case if `attempt` made steps (or reports), and `next` began at a later step
+/// (or report) than `attempt`.
 bool is_continued_from_copy(const AttemptRecord& attempt, const AttemptRecord& next) {
   const bool by_steps = attempt.last_step > attempt.first_step && next.first_step > attempt.first_step;
   const bool by_reports = attempt.iteration > attempt.first_iteration && next.first_iteration > attempt.first_iteration;

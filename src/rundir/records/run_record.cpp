@@ -55,8 +55,8 @@ void refuse_newer(const Json& json, const std::string& path) {
   const auto format = json.is_object() && json.contains("format") ? json.at("format") : Json(run_format);
   if (format != run_format)
     throw UsageError(
-        fmt::format("{} is of another version of trainrt: its format is {}; this version reads '{}'. Use the version that "
-                    "started the run, or a newer one",
+        fmt::format("{} was written by another version of trainrt: its format is {}, but this version reads '{}'. Use the "
+                    "version that started the run, or a newer one",
                     path, dumped(format), run_format));
 }
 

@@ -24,7 +24,7 @@ enum class RunState : std::uint8_t {
 inline constexpr std::array<std::string_view, 8> state_words = {"waiting",  "starting", "running", "paused",
                                                                 "finished", "stopped",  "failed",  "killed"};
 
-/// Returns the name of a run's state: "running".
+/// Returns the name of `state`, for example "running".
 constexpr std::string_view word_of(RunState state) { return state_words.at(static_cast<std::size_t>(state)); }
 
 /// Returns the state of a run with the name `word`; nothing if no state has this name.

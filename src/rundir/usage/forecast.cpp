@@ -96,9 +96,9 @@ std::optional<double> iteration_s(std::span<const AttemptRecord> attempts, const
   return all_s / (reached - begin_of(*first));
 }
 
-/// Returns the time limit of the present or last job in seconds, rounded to a multiple of 60 as in Slurm; 0 if it is
-/// unknown. The limit is computed from the start and end of the job. If Slurm does not report the start, the slightly later
-/// start of the job's first attempt is used.
+/// Returns the time limit of the current or last Slurm job in seconds; 0 if it is unknown. It is the time from the
+/// job's start to its scheduled end, rounded up to full minutes like the limits of Slurm. If Slurm did not report the
+/// start, the function uses the start of the job's first attempt, which is slightly later.
 double job_limit_s(std::span<const AttemptRecord> attempts) {
   const auto& last = attempts.back();
   if (last.job_end.empty()) return 0;

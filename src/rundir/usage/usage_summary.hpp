@@ -13,7 +13,8 @@ namespace trainrt::rundir {
 struct UsageSummary {
   std::int64_t ranks = 0;  ///< number of ranks with a valid status, summed over attempts; 0: usage is unknown
   double cpu_s = 0;        ///< CPU time used, in seconds
-  /// number of available CPUs of an attempt; CPUs that several ranks of a node share count once. 0: unknown, or a sum
+  /// number of available CPUs of an attempt; CPUs that several ranks of a node share count once. 0: unknown, or this
+  /// object is the sum of several attempts
   std::int64_t cpus = 0;
   /// available CPU time in seconds: the time of each available CPU, summed; CPUs that several ranks share count once
   double available_cpu_s = 0;

@@ -27,8 +27,8 @@ namespace trainrt::trainer {
 /// opened when the train function first requests it. Must be used by the train thread.
 class RunDatasets {
  public:
-  /// A global batch has batch_size samples for each of `workers` workers; 0: one worker per rank. All arguments passed
-  /// by reference must outlive this object.
+  /// `workers`: number of workers (a global batch has batch_size samples for each of them); 0: one worker per rank. All
+  /// arguments passed by reference must outlive this object.
   RunDatasets(const config::RunSpec& spec, Communicator& communicator, int workers, const Listings& listings,
               const NodeShares& shares);
   /// Pins the memory of all later batches, so that copies to `gpus` are faster. Must be called before any dataset is

@@ -96,7 +96,7 @@ std::vector<PredictedField> PredictionsImpl::with_kept(const std::vector<Dataset
     predicted.insert(field.name);
     fields.push_back({field.name, field.dtype, field.sample_shape, ""});
   }
-  if (fields.empty()) throw UsageError("predictions: rank 0 declared no fields");
+  if (fields.empty()) throw UsageError("predictions: rank 0 declared no fields in begin(); declare at least one field");
   for (const auto& kept : job.kept) {
     if (predicted.contains(kept.name))
       throw UsageError(fmt::format("--keep {0}: {1} predicts a field of this name; choose another name: --keep {0}=NAME",
@@ -107,7 +107,7 @@ std::vector<PredictedField> PredictionsImpl::with_kept(const std::vector<Dataset
 }
 
 void PredictionsImpl::begin(const std::vector<Dataset::Field>& declared) {
-  if (file_) throw UsageError("predictions: begin() was called twice");
+  if (file_) throw UsageError("predictions: begin() was called twice; call it once, before the first add()");
   auto& communicator = context_.communicator();
   const auto sizes = trainer::text_sizes(dataset, job.dataset, job.kept, communicator);
   std::string text;
@@ -136,7 +136,7 @@ void PredictionsImpl::open_rows(const trainer::PredictedRows& rows) {
 }
 
 void PredictionsImpl::add(const Batch& batch, const std::vector<TensorView>& values) {
-  if (!file_) throw UsageError("predictions: add() was called before begin()");
+  if (!file_) throw UsageError("predictions: add() was called before begin(), which must declare the fields");
   if (const int signal = batch::stop_signal())
     throw Error(fmt::format("stopped by {}: no output was written", batch::signal_name(signal)));
   const auto declared = fields_.size() - job.kept.size();

@@ -62,8 +62,8 @@ std::string padded_texts(const Batch& batch, const std::string& field, std::int6
     const auto text = batch.text(field, i);
     if (text.size() > bytes)
       throw Error(
-          fmt::format("--keep {}: the dataset has changed: "
-                      "the text of sample {} is longer than when the dataset was read first",
+          fmt::format("--keep {}: the text of sample {} is longer than when the dataset was read for the first time. The "
+                      "dataset was changed in between; run the command again",
                       field, batch.indices()[i]));
     text.copy(rows.data() + i * bytes, text.size());
   }

@@ -160,8 +160,8 @@ std::string choices_of_command(const rundir::RunRecord& record, const config::Ru
                   is_of_fit ? choices_of_fit(record, spec) : choices_of_command(record, spec), shell_quoted(spec.run_dir)));
 }
 
-/// Removes changes of values of a Python Trainer from `changes` if `record` has no such values. Older versions of trainrt
-/// did not record these values.
+/// Removes the changes of a Python Trainer's values from `changes` if `record` has no values of a Trainer, because
+/// older versions of trainrt did not record them.
 void ignore_unrecorded(const rundir::RunRecord& record, std::vector<Change>& changes) {
   if (has_values_of_trainer(record)) return;
   std::erase_if(changes, [](const Change& change) {

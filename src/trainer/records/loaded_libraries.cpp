@@ -20,7 +20,8 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// The beginning of a file's name, without "lib", and the name of the library. The first match applies.
+/// Pairs of the beginning of a library's file name, without "lib", and the name of the library in messages. The first
+/// pair that matches a file applies.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 35> known_libraries = {{
     {"openblas", "OpenBLAS"},
     {"scipy_openblas", "OpenBLAS"},

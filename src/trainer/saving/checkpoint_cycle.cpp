@@ -230,7 +230,7 @@ void CheckpointCycle::warn_of_short_notice() {
 }
 
 std::string CheckpointCycle::newest_in_words() const {
-  return saved_.step < 0 ? "its beginning (it has no checkpoint)"
+  return saved_.step < 0 ? "the beginning, because it has no checkpoint"
                          : "its last checkpoint, of " + rundir::short_point(saved_.step, saved_.iteration);
 }
 

@@ -31,7 +31,7 @@ void warn_if_older(const std::string& run_dir, const checkpoint::Meta& restored,
   for (const auto& attempt : rundir::read_attempts(run_dir)) newest = std::max(newest, attempt.saved_checkpoint);
   if (newest > restored.number)
     log::warning(fmt::format(
-        "the run had saved {}, which cannot be read from {}. The work after {} (iteration {}) is repeated",
+        "the run has saved {}, but it cannot be read from {}. The work after {} (iteration {}) is repeated",
         checkpoint::directory_name(newest), from, checkpoint::directory_name(restored.number), restored.iteration));
 }
 

@@ -99,8 +99,8 @@ class Session {
   /// Waits for the checkpoint in flight, and logs a warning if work is not saved. Called after the train function has
   /// returned, when the memory of the attached State no longer exists. Collective.
   void finish();
-  /// Waits for the vote and the checkpoint in flight. Called after all ranks failed at the same point. Throws AgreedError
-  /// on all ranks, or Error on some ranks. Collective.
+  /// Waits for the vote on a stop and for the checkpoint that are in flight. Called after all ranks failed at the same
+  /// point. Throws AgreedError on all ranks, or Error on some ranks. Collective.
   void settle();
   /// Completes the files of checkpoints and metrics. Also called after a stop. Collective.
   void close();

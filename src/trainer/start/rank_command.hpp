@@ -24,7 +24,7 @@ class RankCommand {
   /// Checks the config and the number of ranks, and loads the train function. Must not create directories. If this function
   /// throws Error on any rank, the command fails on all ranks.
   virtual void prepare(config::RunSpec& spec, const World& world) = 0;
-  /// Returns a noun phrase that describes the command in the log: the argument `activity` of log_ranks().
+  /// Returns a phrase that describes the command, such as "train function linear". log_ranks() logs it as `activity`.
   virtual std::string description(const config::RunSpec& spec) const = 0;
   /// Executes the command and returns the exit code of this rank. Collective. May throw AgreedError on all ranks; any other
   /// exception ends the job step.

@@ -54,7 +54,7 @@ void agree_on_config(const LoadedConfig& config, Communicator& communicator, con
 void agree_on_start(const LoadedConfig& config, launch::Launch& launch, std::unique_ptr<Communicator>& communicator,
                     const std::function<void()>& check);
 
-/// Logs the numbers of ranks and nodes, the communication backend, and `activity`, a noun phrase such as "train function
+/// Logs the numbers of ranks and nodes, the communication backend, and `activity`, a phrase such as "train function
 /// linear".
 void log_ranks(const World& world, const Communicator& communicator, const std::string& activity);
 

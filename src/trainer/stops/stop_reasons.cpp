@@ -88,7 +88,9 @@ void StopReasons::request(std::string_view reason) {
 
 bool StopReasons::meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics) {
   if (const auto missing = rules_.missing(metrics); !missing.empty() && !std::exchange(has_warned_of_rule_, true))
-    log::run_warning(fmt::format("[stop] names {}, but the report has no number of that name", join(missing)));
+    log::run_warning(fmt::format(
+        "[stop] names {}, but the report has no number of that name; report this number, or remove the key from [stop]",
+        join(missing)));
   const auto reason = rules_.check(iteration, metrics);
   if (reason) request(*reason);
   return reason.has_value();

@@ -102,9 +102,9 @@ Sweep::Sweep(const Options& config) : config_(config) {
                                                           : "";
   if (metric_.empty() && *needs_metric != 0)
     throw UsageError(
-        fmt::format("{}tune.metric is missing, which {} requires: set it to the name of the reported number by which "
-                    "trials are compared",
-                    config::origin_prefix(config, needs_metric), needs_metric));
+        fmt::format("{}{} = {} requires tune.metric, which is not set. Set tune.metric to the name of the reported number "
+                    "by which trials are compared",
+                    config::origin_prefix(config, needs_metric), needs_metric, options.text(needs_metric)));
 }
 
 void Sweep::take_mutations(const Options& mutations) {
@@ -234,7 +234,8 @@ std::string Sweep::resume(const std::string& record) const {
   if (!changed.empty() && !metric_may_change && !may_change_config(as_begun)) refuse(changed);
   const auto had = as_begun.trials();
   if (trials_ < had)
-    throw UsageError(fmt::format("the sweep in '{}' has {} trials; tune.num_samples must not be lower", directory_, had));
+    throw UsageError(fmt::format("the sweep in '{}' has {} trials, but the config only {}: increase tune.num_samples",
+                                 directory_, had, trials_));
   if (before->config == config_.texts() && (before->has_code || text == record)) return {};
   io::replace_file(path, record);
   if (metric_may_change) return "no trial has reported the metric; the sweep continues with: " + changed;

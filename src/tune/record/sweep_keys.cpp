@@ -33,8 +33,8 @@ const std::array<OptionSpec, 12> all_options{{
      .default_value = "random",
      .help = "method that chooses the values of trials; `trainrt list` shows all"},
     {.key = "tune.searcher_program",
-     .help = "shell command that is used instead of tune.searcher, and chooses the values of the next trial from all "
-             "trials so far (guide: src/tune)"},
+     .help = "shell command that replaces tune.searcher: it reads all trials so far, and prints the values of the next "
+             "trial (guide: src/tune)"},
     {.key = "tune.scheduler",
      .default_value = "fifo",
      .help = "method that stops trials early; its keys are in [tune.NAME]"},

@@ -75,7 +75,8 @@ void restore_start_of_clone(const Sweep& sweep, std::uint64_t number, const Tria
 }
 
 /// Throws UsageError if the mirror has a later generation of the trial than the journal: the trial has become a clone
-/// once more. Otherwise the trial would continue that run, although the journal may contain other values for it.
+/// once more. Without this check, the trial would continue the run of that generation, although the journal may contain
+/// other values for it.
 void refuse_later_generation(const Sweep& sweep, std::uint64_t number, const Trial& trial) {
   const auto later =
       trainer::mirror_of(spec_of(sweep, number, sweep.params_of(number), {trial.generation + 1, trial.clone_of}));
@@ -151,14 +152,16 @@ void put_journal_into_mirror(const Sweep& sweep, int number) try {
   trainer::mirror_of(spec).put_file(sweep.directory(),
                                     fs::relative(journal_file(sweep.journal(), number), sweep.directory()).string());
 } catch (const std::exception& error) {
-  log::warning(fmt::format("journal file {} of the sweep was not copied to the mirror: {}", number, error.what()));
+  log::warning(fmt::format("cannot copy the journal file '{}' of the sweep to the mirror: {}",
+                           journal_file(sweep.journal(), number), error.what()));
 }
 
 void put_tuner_record_into_mirror(const config::RunSpec& spec) try {
   constexpr const char* name = "tuner.json";
   if (io::exists(spec.run_dir + "/" + name)) put_config_into_mirror(spec, name);
 } catch (const std::exception& error) {
-  log::warning(fmt::format("the record of the Tuner was not copied to the mirror: {}", error.what()));
+  log::warning(
+      fmt::format("cannot copy '{}/tuner.json', the record of the Tuner, to the mirror: {}", spec.run_dir, error.what()));
 }
 
 }  // namespace trainrt::tune

@@ -127,8 +127,8 @@ class JournalRepair {
     }
   }
 
-  /// Returns the verdict that the trial followed at report `iteration`. It is found in the recorded end of the run's
-  /// attempts.
+  /// Returns the scheduler's decision about the trial at report `iteration`: stop or pause if an attempt in `run_dir`
+  /// recorded it as the reason for its end, otherwise go_on.
   static Verdict::Kind verdict_of(const std::string& run_dir, std::int64_t iteration) {
     using Kind = Verdict::Kind;
     for (const auto& attempt : rundir::read_attempts(run_dir))

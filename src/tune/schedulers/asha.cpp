@@ -98,7 +98,7 @@ const SchedulerKind asha{
     .name = "asha",
     .title = "ASHA",
     .help =
-        "at certain numbers of reports (rungs), stops each trial that is not among the best trials so far (asynchronous "
+        "stops, at certain numbers of reports (rungs), each trial that is not among the best trials so far (asynchronous "
         "successive halving)",
     .options =
         {{.key = "max_t",

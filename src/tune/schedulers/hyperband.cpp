@@ -1,8 +1,9 @@
-// HyperBand (Li et al., Hyperband: A Novel Bandit-Based Approach to Hyperparameter Optimization, JMLR 2018). Names and
-// defaults are those of Ray Tune.
+// HyperBand (Li et al., Hyperband: A Novel Bandit-Based Approach to Hyperparameter Optimization, JMLR 2018). Keys and
+// their defaults are those of Ray Tune.
 //
-// Trials fill brackets in the order of their numbers. All trials of a bracket run to its next milestone and wait there
-// for the other trials. Then the best 1/reduction_factor of them continue to the next milestone.
+// Trials fill brackets in the order of their numbers. Each trial of a bracket runs to the next milestone, and waits
+// there until all trials of the bracket have reached it. Then the best 1/reduction_factor of these trials continue to
+// the following milestone, and the others stop.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -138,8 +139,8 @@ extern const SchedulerKind hyperband;
 const SchedulerKind hyperband{.name = "hyperband",
                               .title = "HyperBand",
                               .help =
-                                  "at certain numbers of reports (milestones), the trials of a bracket wait for each "
-                                  "other; the best 1/reduction_factor of them continue",
+                                  "compares groups of trials (brackets): at a milestone, the trials of a bracket wait "
+                                  "for each other; the best 1/reduction_factor continue",
                               .options = {{.key = "max_t",
                                            .type = OptionType::integer,
                                            .default_value = "81",

@@ -1,9 +1,9 @@
-// Population based training (Jaderberg et al., Population Based Training of Neural Networks, 2017). Names and defaults
-// are those of Ray Tune.
+// Population based training (Jaderberg et al., Population Based Training of Neural Networks, 2017). Keys and their
+// defaults are those of Ray Tune.
 //
 // Every perturbation_interval reports, a trial among the worst of the population becomes a clone of one of the best
-// trials, its donor. It continues from the donor's checkpoint. Its values are close to those of the donor, or newly
-// drawn. With `synch`, all trials wait for each other at these reports, and are compared by the same report.
+// trials, its donor: it continues from the donor's checkpoint, with values that are close to those of the donor, or
+// newly drawn. With `synch`, all trials wait for each other at these reports, and are compared by the same report.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -25,7 +25,7 @@ constexpr std::uint64_t donors = 2, values = 3;  ///< numbers of two independent
 
 using Scores = std::map<std::uint64_t, double>;  ///< by trial
 
-/// The parts of the scheduler that do not depend on whether trials wait for each other.
+/// The parts of the scheduler that are the same with and without `synch` (whether trials wait for each other).
 class Pbt : public Scheduler {
  public:
   Pbt(const Options& options, std::uint64_t seed)
@@ -242,13 +242,13 @@ const SchedulerKind pbt{
                  .range = {.least = 0, .most = 1}},
                 {.key = "perturbation_factors",
                  .default_value = "1.2, 0.8",
-                 .help = "a clone multiplies each number by one of these factors; it replaces each value of a choice by a "
+                 .help = "factors: a clone multiplies each number by one of them, and replaces each value of a choice by a "
                          "neighbouring value",
                  .form = "numbers, separated by commas"},
                 {.key = "synch",
                  .type = OptionType::boolean,
                  .default_value = "false",
-                 .help = "true: at each comparison, trials wait until all trials have reached the same report"}},
+                 .help = "whether trials wait at each comparison until all trials have reached the same report"}},
     .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
       if (options.boolean("synch")) return std::make_unique<SynchronousPbt>(options, sweep);
       return std::make_unique<AsynchronousPbt>(options, sweep.seed);

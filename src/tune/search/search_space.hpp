@@ -63,7 +63,7 @@ class SearchSpace {
   /// Returns the values of a trial. Grid values are selected by the number of a combination. Other values are computed
   /// from the coordinates `units`, one per dimension. Keys with a false condition are omitted.
   Params at(std::uint64_t combination, std::span<const double> units) const;
-  /// Removes the keys with a false condition.
+  /// Removes from `params` the keys that have a condition which is false.
   void leave_out_unmet(Params& params) const;
 
  private:

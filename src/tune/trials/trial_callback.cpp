@@ -88,10 +88,11 @@ class TrialCallback final : public trainer::StoppingCallback {
     return last;
   }
 
-  /// Returns the decision at a report for which an earlier attempt has already decided. The decision is the same, with
-  /// two exceptions. After a pause, the scheduler decides whether the trial continues. If the donor of a clone had no
-  /// checkpoint, the trial continues unchanged. Otherwise a train function without checkpoints would stop at this
-  /// report forever.
+  /// Returns the decision at a report for which an earlier attempt has already decided. It is the earlier decision,
+  /// with two exceptions:
+  /// - After a pause, the scheduler decides whether the trial continues.
+  /// - If the donor of a clone had no checkpoint, the trial continues unchanged. With the earlier decision, a train
+  ///   function without checkpoints would stop at this report again and again.
   Verdict decide_again(const Trial& self, const TrialReport& report, const Verdict& earlier) const {
     if (earlier.kind == Verdict::Kind::pause) return feed_.scheduler().verdict_on_paused(trial_);
     if (earlier.kind == Verdict::Kind::clone && self.kept_at >= report.at.iteration) return {};

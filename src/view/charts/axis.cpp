@@ -17,7 +17,7 @@ double rounded_step(double step) {
   return (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10) * power;
 }
 
-/// Returns all products of a power of ten and a number in `factors` that are from 10^`low` to 10^`high`.
+/// Returns all numbers F * 10^N (F in `factors`, N an integer) from 10^`low` to 10^`high`.
 std::vector<double> powers_of_ten(double low, double high, std::initializer_list<double> factors) {
   std::vector<double> values;
   for (double power = std::floor(low); power <= high; ++power)

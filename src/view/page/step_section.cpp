@@ -31,8 +31,8 @@ std::string node_of(const Nodes& nodes, std::size_t rank) {
   return found != nodes.end() && !found->second.empty() ? found->second : "-";
 }
 
-/// Returns a bar that ends at the median time, and a thin line that ends at the 95th percentile. `max_us` is the time
-/// that has the full width.
+/// Returns a bar that ends at the median time, and a thin line that ends at the 95th percentile. `max_us`: the time in
+/// microseconds that a bar of the full width shows.
 Markup time_bar_of(const RankRow& row, double max_us) {
   constexpr double width = 160;
   const double median = width * row.median_us / max_us, p95 = width * row.p95_us / max_us;

@@ -33,8 +33,8 @@ std::string purge_warning(const std::string& run_dir, std::int64_t purge_days) {
   const double age_days = std::difftime(std::time(nullptr), found.st_mtime) / seconds_per_day;
   if (age_days < limit_days - std::min(days_of_warning, limit_days / 2)) return {};
   return fmt::format(
-      "{}, the newest checkpoint, is {} old; this storage removes files that are {} old (storage.purge_days): continue the "
-      "run, copy {} to permanent storage, or set checkpoint.mirror",
+      "{}, the newest checkpoint, is {} old, and this storage removes files that are {} old (storage.purge_days). Continue "
+      "the run, copy {} to permanent storage, or set checkpoint.mirror",
       name, counted(static_cast<std::int64_t>(age_days), "day"), counted(purge_days, "day"), run_dir);
 }
 

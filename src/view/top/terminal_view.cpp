@@ -49,7 +49,7 @@ void add_lines(std::vector<PaintedLine>& lines, std::vector<PaintedLine> more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// The numbers of rows of the sections below the header.
+/// Number of rows of each section below the header.
 struct PartRows {
   std::size_t metrics = 0, events = 0, ranks = 0;
 };

@@ -645,7 +645,7 @@ while True:
 @test
 def an_exception_in_before_save_is_logged():
     for line, *words in (('raise OSError("no room for the optimizer")', "no room for the optimizer", "in save"),
-                         ("ctx.step()", "step() was called during report(): by a function of before_save()")):
+                         ("ctx.step()", "step() was called while report() was running")):
         job = fails(program_config(python(f"""
 state = trainrt.State()
 @state.before_save
@@ -912,7 +912,7 @@ def a_program_that_ignores_the_stop_is_killed_after_stop_timeout():
 def a_stop_waits_only_for_the_process_group_of_the_program():
     """A daemon in its own session holds every descriptor that it could inherit. A helper in the program's group that ignores the signal
     has `train.stop_timeout` seconds to end."""
-    for session, words in (("setsid ", "still running and are killed: "), ("", "did not exit within 2 s after the stop (train.stop_timeout) and are killed: ")):
+    for session, words in (("setsid ", "still running and are killed: "), ("", "did not exit within 2 s after the stop (train.stop_timeout): ")):
         folder = scratch()
         program = program_file(f"#!/bin/sh\n{session}sh -c 'trap \"\" TERM; touch {folder}/began; sleep 1000 & wait; wait' &\nexec sleep 1000\n", "daemon.sh")
         job = start_program(1, program_config(program, train={"stop_timeout": 20 if session else 2}))

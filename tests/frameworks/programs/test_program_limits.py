@@ -121,7 +121,8 @@ def a_full_disk_under_a_log_does_not_block_and_the_missing_bytes_are_counted():
             lacks = re.findall(r"\n==== (\d+) bytes are missing here ====\n", log)
             check(lacks, f"the log of rank {rank} does not give the number of missing bytes", job)
             equal(log.count("x") + sum(map(int, lacks)), 6 << 20, f"bytes that rank {rank} printed", job)
-            # The last words follow the line about missing bytes, or the bytes that waited in the pipe until there was space.
+            # The text "the last words" must come directly after the line about missing bytes, or after the bytes x that were still in the pipe when
+            # space became free.
             check(re.search(r"(?:here ====\n|x)the last words\n$", log), f"the end of the log of rank {rank}: {log[-200:]}", job)
         equal(job.err.count("The run continues without it"), 2, "warnings of 2 ranks", job)
     finally:

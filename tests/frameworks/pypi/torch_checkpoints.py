@@ -103,7 +103,8 @@ assert torch.equal(part["model"]["plain"].float(), values(2)["plain"])
 assert not tt.CheckpointReader().has_checkpoint()
 """
 
-# Trains a sharded module: over a mesh of two dimensions on 4 ranks, else of one. The final weights must equal those of one rank alone.
+# Trains a module. It is sharded over a 2 x 2 mesh on 4 ranks, over a one-dimensional mesh on 2 or 3 ranks, and not sharded on 1 rank. A run that is
+# moved from 4 to 3 and again to 4 ranks must end with the same weights as a run on 1 rank (up to rounding).
 HYBRID = BEGIN + """
 torch.manual_seed(1)
 model = nn.Sequential(nn.Linear(6, 10), nn.Tanh(), nn.Linear(10, 3))

@@ -327,7 +327,7 @@ def interrupted_prediction(send, code):
 def a_stop_signal_ends_all_ranks_and_leaves_nothing():
     folder, job = interrupted_prediction(lambda job: kill([job.process.pid], signal.SIGTERM), FAILED)
     check("stopped by SIGTERM: no output was written" in job.err, "the stop is not reported", job)
-    # The next prediction removes temporary files of ranks that were ended together with another rank.
+    # A rank that is ended because another rank has exited may leave temporary files. The next prediction removes them.
     predict(_run, folder / "out.h5")
     equal(os.listdir(folder), ["out.h5"], "files in the folder")
 

@@ -12,7 +12,8 @@ from runs.program_runs import *  # noqa: E402,F403
 sys.path.insert(0, str(SOURCE / "src/python"))
 os.environ.pop("TRAINRT_FD", None)
 
-# A fake package. As in Accelerate, AcceleratorState uses the plugin only without ACCELERATE_USE_CPU, and connects the ranks only with it.
+# A fake package accelerate. As in Accelerate, AcceleratorState ignores the plugin if ACCELERATE_USE_CPU is set, and does not connect the ranks if it
+# is not.
 FAKE_ACCELERATE = """
 import os
 class PartialState:

@@ -12,7 +12,7 @@ from trainrt import train  # noqa: E402
 from trainrt.train import Checkpoint, DataParallelTrainer, ValidationConfig, ValidationTaskConfig  # noqa: E402
 from trainrt.train._results import _run_directory, _validation_file  # noqa: E402
 
-# Each epoch reports a checkpoint whose file `value` holds the epoch. The validation function's argument `best` chooses the best value.
+# Each epoch reports a checkpoint with the number of the epoch in the file `value`. The validation function gives the best result to value `best`.
 VALIDATED = HEAD + """
 def look(checkpoint, best=2, slow=0, until="", fails=(), end=""):
     with checkpoint.as_directory() as folder:

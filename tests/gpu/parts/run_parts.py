@@ -29,7 +29,7 @@ PARTS = {
     "data": (100, ("data",)),
 }
 MIN_SECONDS = 5    # a part does not start with less time left
-AFTER_LIMIT_S = 5  # from SIGTERM to SIGKILL
+AFTER_LIMIT_S = 5  # seconds between SIGTERM and SIGKILL for a script that has reached its limit
 ON_CPU = "TRAINRT_PARTS_ON_CPU" in os.environ
 
 

@@ -554,7 +554,7 @@ def each_trial_of_a_sweep_is_restored_from_its_own_folder_in_a(mirror):
     equal([state_of(trial["path"]) for trial in trials], before, "states of the trials")
     logs = [path.read_text() for path in sorted(run_dir_of(first).glob("trial_*.log"))]
     check(all("restored: the run continues from" in log for log in logs), f"not all trials were restored: {logs}")
-    # One trial is missing, and the sweep gets one more.
+    # The directory of one trial is removed, and the config gets one more trial: the sweep has four trials afterwards.
     shutil.rmtree(run_dir_of(first) / "trial_00001")
     first.write_text(first.read_text().replace("num_samples = 3", "num_samples = 4"))
     run_sweep(first, mirror)

@@ -91,7 +91,7 @@ def an_unknown_section_is_refused():
 @test
 def an_error_of_a_value_names_the_line_that_sets_it():
     folder = scratch()
-    for section, line, words in (("checkpoint", "mirror = s4://x", "no such storage: 's4'"), ("scaling", "backend = mpii", "scaling.backend: unknown backend 'mpii' (did you mean 'mpi'"), ("data.test", "subset = x", "missing key format in [data.test]"), ("data.train", "subset = x", "[data.train]: subset: 'x' is not a range"),
+    for section, line, words in (("checkpoint", "mirror = s4://x", "no such storage: 's4'"), ("scaling", "backend = mpii", "scaling.backend: unknown backend 'mpii' (did you mean 'mpi'"), ("data.test", "subset = x", "missing key 'format' in [data.test]"), ("data.train", "subset = x", "[data.train]: subset: 'x' is not a range"),
                                  ("metrics", "sinks = cvs", "did you mean 'csv'"), ("run", "callbacks = comand", "did you mean 'command'"),
                                  ("run", "resume_from_checkpoint = nowhere", "cannot load from"), ("train", "library = no.so", "cannot load the library"),
                                  ("program", "stage = nowhere", "program.stage"), ("data.test", "source = nowhere.csv", "[data.test]: source 'nowhere.csv' does not"),

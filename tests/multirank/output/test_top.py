@@ -249,7 +249,7 @@ def incomplete_and_invalid_records_are_skipped():
 def an_invalid_argument_or_run_is_an_error():
     newer = made_up_run(1, "newer")
     (newer / "run.json").write_text('{"format": "trainrt run 2", "whatever": 1}')
-    for words, parts in (([newer], ("newer/run.json is of another version", '"trainrt run 2"')), ([scratch()], ("not a run directory",)), ([], ("--job ID",)),
+    for words, parts in (([newer], ("newer/run.json was written by another version", '"trainrt run 2"')), ([scratch()], ("not a run directory",)), ([], ("--job ID",)),
                         ([newer, newer], ("unexpected argument",)), ([newer, "--interval", "0"], ("0.1 to 3600",)), (["--job", "x"], ("not a job number",)),
                         (["--job", "471199", scratch()], ("no run of job 471199", "trainrt top --job 471199 STORAGE_PATH"))):
         job = top(*words, code=USAGE)

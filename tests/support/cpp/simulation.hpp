@@ -41,7 +41,7 @@ class Dice {
 class Simulation {
  public:
   enum class Fate : std::uint8_t { lives, dies, all_die };
-  /// Determines what happens to a rank at the step `point`.
+  /// Returns what happens to rank `rank` when it reaches the step `point`.
   using Choose = std::function<Fate(int rank, std::string_view point)>;
 
   Simulation(int ranks, Dice& dice, Choose choose)

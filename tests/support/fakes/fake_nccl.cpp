@@ -104,7 +104,8 @@ void reduce(std::vector<Bytes>& inputs, Bytes& out, Type type, RedOp op) {
   }
 }
 
-/// One call on the stream: `give` posts its data; `take` runs after all ranks of the group have posted.
+/// One NCCL call on a stream, in two steps: `give` posts the data of this rank; `take` reads the data of the other
+/// ranks, and runs after all ranks of the group have posted theirs.
 struct Work {
   std::function<void(trainrt::test::FakeQueue&)> give, take;
 };
@@ -209,7 +210,7 @@ Result reduce_to(const void* from, void* to, std::size_t count, Type type, RedOp
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
-/// Makes every communicator report this result until it is set to 0.
+/// Makes every communicator report `result`, an error, until fakeNcclBreak(0) is called.
 FAKE void fakeNcclBreak(int result) { broken = result; }
 
 FAKE Result ncclGetVersion(int* version) {

@@ -25,7 +25,7 @@ void require(bool kept, const char* promise);
 
 /// Returns the maximum length of an error message in bytes: a page and the quoted input.
 std::size_t longest_message();
-/// Error type for unless_refused(), for readers that may throw any exception.
+/// Template argument of unless_refused() for readers that may throw any exception.
 using AnyException = std::exception;
 
 /// Returns the result of `work`, or nothing if it threw the error type that its header documents. Any other exception is a

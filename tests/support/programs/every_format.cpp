@@ -19,7 +19,8 @@ void add_bytes(std::uint64_t& hash, const void* data, std::size_t bytes) {  // F
   for (std::size_t i = 0; i < bytes; ++i) hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3;
 }
 
-/// Returns a sum over the samples of a batch. The sum over all ranks does not depend on their number.
+/// Returns the sum of the hashes of the batch's samples (index and values of all fields). The total over all ranks does
+/// not depend on the number of ranks.
 std::int64_t seen_in(const Dataset& data, const Batch& batch) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {

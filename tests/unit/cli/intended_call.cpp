@@ -113,7 +113,7 @@ TEST_CASE("an unknown option is an error that shows the option or key that was m
   CHECK_THAT(error_of_run({"--verbose"}), Contains("unknown option '--verbose'") && !Contains("loop"));
   for (const auto* option : {"--nproc_per_node", "--nproc_per_node=2", "--np", "-np"}) {
     INFO(option);
-    CHECK_THAT(error_of_run({option, "2", "train.py"}), Contains("-n N starts N ranks on this machine"));
+    CHECK_THAT(error_of_run({option, "2", "train.py"}), Contains("to start N ranks on this machine: trainrt -n N"));
   }
 }
 

@@ -74,7 +74,8 @@ TEST_CASE("a dataset whose name looks like that of a required dataset gives a wa
   const test::CapturedErrors errors;
   warn_of_misspelled_datasets(declared_by(function), "f", spec);
   warn_of_misspelled_datasets(declared_by({.name = "g", .train = no_training}), "g", spec);
-  CHECK_THAT(errors.text(), Contains("the train function f requires no dataset 'trian' (did you mean [data.train]?)"));
+  CHECK_THAT(errors.text(),
+             Contains("the train function f does not require the dataset 'trian'; did you mean [data.train]?"));
   CHECK(std::ranges::count(errors.text(), '\n') == 1);
 }
 

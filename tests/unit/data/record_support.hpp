@@ -41,7 +41,7 @@ inline std::string bytes_of_sample(const data::Source& source, const data::Colum
   return {bytes + first, bytes + column.ends[place]};
 }
 
-/// For each field, the bytes of each sample.
+/// The values of a dataset: element [field][sample] has the bytes of one sample of a field.
 using Values = std::vector<std::vector<std::string>>;
 
 inline Values all_values(const data::Source& source) {

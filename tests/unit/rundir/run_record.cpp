@@ -51,8 +51,9 @@ TEST_CASE("the record of a finished run names its last checkpoint, and older rec
 
 TEST_CASE("a run record of another version is an error that names both versions") {
   for (const auto* format : {"\"trainrt run 2\"", "7", "null"})
-    CHECK_THROWS_WITH(run_record_from(fmt::format(R"({{"format": {}, "name": []}})", format), "r/run.json"),
-                      Contains("r/run.json is of another version") && Contains(format) && Contains("'trainrt run 1'"));
+    CHECK_THROWS_WITH(
+        run_record_from(fmt::format(R"({{"format": {}, "name": []}})", format), "r/run.json"),
+        Contains("r/run.json was written by another version") && Contains(format) && Contains("'trainrt run 1'"));
 }
 
 TEST_CASE("an invalid number in a run record is an error that names file and key") {

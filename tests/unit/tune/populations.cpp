@@ -1,5 +1,5 @@
-// Tests of schedulers with trials that wait for each other or become clones. The decisions are compared with references
-// written from Ray Tune's hyperband.py and pbt.py. hyperband.py and pbt.py.
+// Tests of schedulers with trials that wait for each other or become clones. The decisions are compared with those of
+// reference implementations, which were written from Ray Tune's hyperband.py and pbt.py.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -27,10 +27,11 @@ struct Rate {
 Rate measure_storage(const OpenedData& opened, const data::ReadMethod& method, bool at_random, std::uint64_t piece,
                      int threads, double seconds);
 
-/// Measures how fast all fields of the samples are read in the order of the files.
+/// Measures for about `seconds` how fast `threads` threads read all fields of the samples, in the order of the files.
 Rate measure_samples(const OpenedData& opened, int threads, double seconds);
 
-/// Measures how fast a train function gets batches. Uses the given keys except `shuffle` and `threads`.
+/// Measures for about `seconds` how fast a train function gets batches. Uses the dataset's keys, except that `shuffled`
+/// and `threads` replace `shuffle` and `threads`.
 Rate measure_batches(const OpenedData& opened, std::size_t batch_size, bool shuffled, int threads, double seconds);
 
 /// Returns advice that follows from the rates, one sentence per item. Pure function.

@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the paths of the two files of a split.
+/// Returns the paths of the two files of a split: FIRST and SECOND if `output` is "FIRST,SECOND"; for another `output`,
+/// such as NAME.EXT, NAME-train.EXT and NAME-test.EXT.
 std::array<std::string, 2> split_paths(const std::string& output) {
   if (const auto comma = output.find(','); comma != std::string::npos)
     return {trim(output.substr(0, comma)), trim(output.substr(comma + 1))};

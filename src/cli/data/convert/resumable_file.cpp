@@ -141,7 +141,7 @@ void ResumableFile::throw_damaged_record() const {
   throw UsageError(fmt::format("the record of the incomplete '{}' is damaged; use --force to start over", path_));
 }
 
-/// Starts to write dirty pages to the disk, so that note() and complete() wait less.
+/// After every 16 MiB, starts writing dirty pages to disk, so that the sync in note() and complete() takes less time.
 void ResumableFile::start_writing() {
   constexpr std::uint64_t bytes_between = 16 << 20;
   if (written_ - flushed_ < bytes_between) return;

@@ -21,7 +21,7 @@ class ResumableFile {
   /// Identifies the content of the file. A process may resume a file only with the same identity.
   struct Identity {
     std::vector<std::string> sources;  ///< a line for each source file
-    std::string job;                   ///< everything else, in words
+    std::string job;                   ///< text with everything else that determines the content
   };
   /// Progress: number of complete parts, in the writer's order, and RowWriter::position() after them.
   struct Done {
@@ -29,10 +29,10 @@ class ResumableFile {
     std::string position;
   };
 
-  /// `is_resumable`: resume an incomplete file with the same identity; otherwise use a file only if it is complete.
-  /// `force`: discard a file with a different identity, and replace an existing output file. Throws UsageError if the
-  /// output file exists, if an incomplete file has a different identity, if another process is writing it, or if the
-  /// folder does not exist.
+  /// `is_resumable`: true to resume an incomplete file with the same identity; false to use a file only if it is
+  /// complete. `force`: discard a file with a different identity, and replace an existing output file. Throws
+  /// UsageError if the output file exists, if an incomplete file has a different identity, if another process is
+  /// writing it, or if the folder does not exist.
   ResumableFile(std::string path, Identity identity, bool is_resumable, bool force);
   ~ResumableFile();
   ResumableFile(const ResumableFile&) = delete;

@@ -41,7 +41,8 @@ std::array<SharedSource, 2> split_rows(const SharedSource& source, double share,
   const auto size = source->size();
   const auto first = static_cast<std::uint64_t>(std::llround(share * static_cast<double>(size)));
   if (first == 0 || first >= size)
-    throw UsageError(fmt::format("--split {}: one part of the {} samples would be empty", share, size));
+    throw UsageError(fmt::format("--split {}: one of the two files would get none of the {} samples; choose another share",
+                                 share, size));
   constexpr std::uint64_t purpose = 2, piece = 1 << 16;
   const data::Shuffle shuffle(size, mix_seed(seed, purpose));
   std::vector<std::uint64_t> chosen(words_of(size)), numbers;

@@ -95,7 +95,7 @@ Finding check_python(const DoctorRanks& ranks, Json& figures) {
     return python ? report_of_python(*python) : Json();
   });
   const auto& first = answers.first();
-  if (first.is_null()) return ok("the command starts no Python that could be checked here");
+  if (first.is_null()) return ok("not checked: the command starts no Python");
   figures = first;
   const std::string version = first.at("version"), script = first.at("script"), interpreter = first.at("interpreter");
   const auto others = ranks.problems_in(answers, [&](const Json& mine) {

@@ -51,9 +51,9 @@ class DirectReader final : public FileReader {
  private:
   static constexpr std::size_t max_group_bytes = 4 << 20;  ///< a larger part is a group of its own, read by pread(2)
 
-  /// Number of bytes from the beginning of the aligned block that contains the part to the beginning of the part.
+  /// Returns the number of bytes between the last aligned offset at or before the part, and the beginning of the part.
   std::size_t lead(const FilePart& part) const { return static_cast<std::size_t>(part.offset % alignment_); }
-  /// Size of the aligned block that contains the part.
+  /// Returns the size of the aligned range of the file that contains the part.
   std::size_t aligned_bytes(const FilePart& part) const {
     return (lead(part) + part.into.size() + alignment_ - 1) / alignment_ * alignment_;
   }

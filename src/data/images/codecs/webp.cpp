@@ -69,10 +69,11 @@ constexpr auto open_webp = nullptr;
 
 }  // namespace
 
-extern const ImageCodec webp{.name = "WebP",
-                             .help = "decoded by libwebp, lossless and lossy, no animations; alpha only with 4 channels",
-                             .package = "libwebp-dev",
-                             .is_of = is_webp,
-                             .open = open_webp};
+extern const ImageCodec webp{
+    .name = "WebP",
+    .help = "decoded by libwebp: lossless and lossy, without animations; alpha only with 4 channels",
+    .package = "libwebp-dev",
+    .is_of = is_webp,
+    .open = open_webp};
 
 }  // namespace trainrt::data::plugins

@@ -5,7 +5,7 @@ namespace trainrt::data::plugins {
 constexpr ParameterSpec count_vectorizer_parameters[] = {
     columns_parameter,
     tokenization_parameter,
-    {"max_features", ParameterType::integer, "number of words to count, the most frequent ones; by default, all words",
+    {"max_features", ParameterType::integer, "number of most frequent words to count; by default, all words are counted",
      "null"},
     keyword_only(output_columns_parameter)};
 

@@ -30,10 +30,11 @@ Step make_every(const std::string& text) {
 
 }  // namespace
 
-extern const OperationKind every{.name = "every",
-                                 .help = "keeps samples 0, K, 2K, ... of the samples that explode, sequence and pack make",
-                                 .form = every_form,
-                                 .make = make_every,
-                                 .order = 3};
+extern const OperationKind every{
+    .name = "every",
+    .help = "keeps samples 0, K, 2K, ...; applied after the keys `explode`, `sequence` and `pack`",
+    .form = every_form,
+    .make = make_every,
+    .order = 3};
 
 }  // namespace trainrt::data::plugins

@@ -26,7 +26,7 @@ Step make_subset_after(const std::string& text) {
 
 extern const OperationKind subset_after{
     .name = "subset_after",
-    .help = "like subset, but chooses from the samples that where, explode, sequence, pack and every make",
+    .help = "like `subset`, but applied after the keys `where`, `explode`, `sequence`, `pack` and `every`",
     .form = "ranges FIRST:END and single numbers, separated by commas, or @FILE with them",
     .make = make_subset_after,
     .order = 3,

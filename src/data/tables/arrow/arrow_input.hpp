@@ -129,7 +129,7 @@ class ReaderBase : public TableReader {
   /// Adds a block. Throws Error if the number of rows is impossible.
   void add_block(std::int64_t rows) {
     rows_ += static_cast<std::uint64_t>(rows);
-    if (rows < 0 || rows_ > max_rows) throw Error("the file declares more rows than a file can have");
+    if (rows < 0 || rows_ > max_rows) throw Error("the file is damaged: it declares more rows than a file can have");
     blocks_.push_back(static_cast<std::uint64_t>(rows));
   }
   /// Returns the number of rows before a block.

@@ -63,7 +63,8 @@ class DirectNumbers final : public DirectColumn {
       auto* const values = in_place_ ? reinterpret_cast<Value*>(out) : values_.data();
       std::int64_t present = 0;
       const auto count = reader_->ReadBatch(rows, is_nullable_ ? levels_.data() : nullptr, nullptr, values, &present);
-      if (count <= 0 || count > rows || present > count) throw Error("a row group has fewer rows than the footer declares");
+      if (count <= 0 || count > rows || present > count)
+        throw Error("the file is damaged: a row group has fewer rows than the footer declares");
       Run run{.count = count,
               .out = out,
               .stride = target_.stride,
@@ -266,13 +267,14 @@ class ParquetReader final : public ReaderBase {
         const auto batch = value_of(batches->Next());
         if (!batch) break;
         const auto count = static_cast<std::uint64_t>(batch->num_rows());
-        if (count > blocks_[block] - rows) throw Error("a row group has more rows than the footer declares");
+        if (count > blocks_[block] - rows)
+          throw Error("the file is damaged: a row group has more rows than the footer declares");
         if (static_cast<std::size_t>(batch->num_columns()) != columns.size())
           throw Error("the file is damaged: a row group has a different number of columns than the schema");
         if (!take_rows(*batch, rows)) return;
         rows += count;
       }
-      if (rows != blocks_[block]) throw Error("a row group has fewer rows than the footer declares");
+      if (rows != blocks_[block]) throw Error("the file is damaged: a row group has fewer rows than the footer declares");
     });
     give_back(std::move(reader));
   }

@@ -62,7 +62,9 @@ std::vector<Slot> slots_of(TorchModel model) {
   std::vector<Slot> slots;
   for (auto& [name, parameter] : model.parameters())
     if (parameter.requires_grad()) slots.push_back({.name = std::move(name), .parameter = std::move(parameter)});
-  if (slots.empty()) throw UsageError("torch: the model has no parameter that requires a gradient");
+  if (slots.empty())
+    throw UsageError(
+        "torch: the model has no parameter that requires a gradient; set requires_grad for the parameters to train");
   for (const auto& slot : slots)
     if (slot.parameter.device() != slots.front().parameter.device())
       throw UsageError("torch: parameter '" + slot.name + "' is on device " + slot.parameter.device().str() + " and '" +

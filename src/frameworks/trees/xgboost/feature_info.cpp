@@ -17,8 +17,9 @@ constexpr std::string_view refused = "[]<";  // characters with a meaning in XGB
 FeatureInfo::FeatureInfo(const TableLayout& layout) {
   for (const auto& feature : layout.features) {
     if (feature.name.find_first_of(refused) != std::string::npos)
-      throw UsageError(fmt::format("the name of column '{}' contains one of the characters {}, which XGBoost refuses",
-                                   feature.name, refused));
+      throw UsageError(
+          fmt::format("the name of column '{}' contains one of the characters {}, which XGBoost refuses; rename the field",
+                      feature.name, refused));
     names_.push_back(feature.name);
     has_categories_ = has_categories_ || feature.is_categorical;
     types_.push_back(feature.is_categorical ? "c" : "q");

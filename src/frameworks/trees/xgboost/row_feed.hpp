@@ -37,7 +37,8 @@ class RowFeed {
   }
 
   // Results of the last pass.
-  /// Sizes of the groups, and one weight per group; empty if there are no groups or no weights.
+  /// Number of rows of each group; empty if there are no groups. group_weights() returns one weight per group; empty if
+  /// there are no weights.
   const std::vector<std::uint32_t>& group_sizes() const { return group_sizes_; }
   const std::vector<float>& group_weights() const { return group_weights_; }
   /// Initial scores, rows x layout.margins.

@@ -38,7 +38,7 @@ std::string message_of(std::string_view text) {
 
 }  // namespace
 
-// The first member is library_, since find() searches it for the functions.
+// library_ must be the first member, because find() searches it for the functions of the other members.
 XgboostLibrary::XgboostLibrary(const std::string& given)
     : library_(search_of_xgboost(), given),
       get_last_error(find<const char*()>("XGBGetLastError")),

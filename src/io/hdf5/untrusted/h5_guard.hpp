@@ -41,8 +41,8 @@ void h5_examine(const std::function<H5Id()>& open, const std::function<void(doub
 /// Hold h5_lock().
 void h5_require_sound(const std::string& path);
 
-/// As long as an object of this class exists, one process of h5_examiner, started when it is first needed, examines all
-/// HDF5 files. Otherwise a new process is started for each file. Any thread may create an object.
+/// While an object of this class exists, a single process of h5_examiner examines all HDF5 files; it is started when it
+/// is first needed. Without such an object, a new process is started for each file. Any thread may create an object.
 class H5Examination {
  public:
   H5Examination();

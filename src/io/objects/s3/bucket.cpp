@@ -141,8 +141,9 @@ class Bucket final : public Storage {
     const bool has_other_bytes = !object.etag.empty() && !answer.etag.empty() && answer.etag != object.etag;
     const bool has_other_size = total != "*" && total != std::to_string(object.size);
     if (answer.status != http::precondition_failed && !has_other_bytes && !has_other_size) return;
-    throw Error(fmt::format("'{}' has changed since it was listed, with {} bytes and the ETag {}", url_of(object.name),
-                            object.size, object.etag));
+    throw Error(
+        fmt::format("'{}' has changed since it was listed, with {} bytes and the ETag {}; restore it, or start again",
+                    url_of(object.name), object.size, object.etag));
   }
 
   mutable Client client_;

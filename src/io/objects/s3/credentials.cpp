@@ -56,7 +56,8 @@ Credentials find_credentials(const Environment& environment, const std::string& 
   const auto name = profile_name(environment, profile);
   const auto path = path_of(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
   const auto values = section_of_file(path, name);
-  if (!values && name != "default") throw UsageError(fmt::format("'{}' has no profile [{}]", path, name));
+  if (!values && name != "default")
+    throw UsageError(fmt::format("'{}' has no profile [{}]; add it, or choose another profile", path, name));
   if (!values) return {};
   const auto value = [&](const std::string& wanted) {
     const auto found = values->find(wanted);
@@ -64,7 +65,9 @@ Credentials find_credentials(const Environment& environment, const std::string& 
   };
   Credentials found{value("aws_access_key_id"), value("aws_secret_access_key"), value("aws_session_token")};
   if (found.key.empty() || found.secret.empty())
-    throw UsageError(fmt::format("the profile [{}] in '{}' needs aws_access_key_id and aws_secret_access_key", name, path));
+    throw UsageError(
+        fmt::format("the profile [{}] in '{}' has no {}; it must set aws_access_key_id and aws_secret_access_key", name,
+                    path, found.key.empty() ? "aws_access_key_id" : "aws_secret_access_key"));
   return found;
 }
 

@@ -214,7 +214,8 @@ class Transfers::Lane {
     if (curl().multi_add_handle(multi_, exchange.easy) != CURLM_OK) throw Error("libcurl cannot start another transfer");
   }
 
-  /// Fills the answers of the transfers that are done. Returns the number of transfers that it has completed.
+  /// Completes each transfer for which libcurl reports the end, and fills its answer. Returns the number of these
+  /// transfers.
   std::size_t finish_done() {
     std::size_t count = 0;
     int left = 0;

@@ -14,7 +14,7 @@ std::vector<Variable> accelerate_variables(const Rendezvous& rendezvous, std::sp
 extern const FrameworkEnvironment accelerate;
 const FrameworkEnvironment accelerate{
     .name = "accelerate",
-    .help = "ACCELERATE_USE_CPU=true without a GPU, so that Accelerate and Transformers' Trainer train on all ranks",
+    .help = "ACCELERATE_USE_CPU=true on ranks without a GPU; without it, each rank would train a separate model",
     .ports_of = PortsOf::nobody,
     .variables = accelerate_variables};
 

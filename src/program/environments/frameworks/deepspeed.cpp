@@ -12,9 +12,10 @@ std::vector<Variable> deepspeed_variables(const Rendezvous& rendezvous, std::spa
 }  // namespace
 
 extern const FrameworkEnvironment deepspeed;
-const FrameworkEnvironment deepspeed{.name = "deepspeed",
-                                     .help = "DS_ACCELERATOR=cpu without a GPU, so that DeepSpeed does not search for one",
-                                     .ports_of = PortsOf::nobody,
-                                     .variables = deepspeed_variables};
+const FrameworkEnvironment deepspeed{
+    .name = "deepspeed",
+    .help = "DS_ACCELERATOR=cpu on ranks without a GPU, so that DeepSpeed does not search for one",
+    .ports_of = PortsOf::nobody,
+    .variables = deepspeed_variables};
 
 }  // namespace trainrt::program::plugins

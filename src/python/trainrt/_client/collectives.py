@@ -103,7 +103,7 @@ class Collectives(Identity):
         return _parts(views, shared)
 
     def _exchange_array(self, op: str, view: Any, num_parts: int = 1, **fields: Any) -> memoryview:
-        """Requests a collective on an array, and returns shared memory with the result, which is `num_parts` times as large as the array."""
+        """Requests a collective on an array. Returns shared memory with the result, which has `num_parts` times the size of the array."""
         nbytes = view.nbytes * num_parts
         shared, is_new = self._memory_for(nbytes)
         view.write_to(shared.bytes[:view.nbytes])

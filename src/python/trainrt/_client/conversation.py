@@ -61,8 +61,8 @@ class Conversation:
         if self._broken:
             raise RuntimeError(self._broken)
         if self._busy:
-            raise RuntimeError(f"{op}() was called during {self._busy}(): by a function of before_save(), or by another thread. Call the context only in the "
-                               f"main part of the program, and in one thread")
+            raise RuntimeError(f"{op}() was called while {self._busy}() was running. Call the context from one thread only, and not in a function that you "
+                               f"have passed to before_save()")
         if op in _COLLECTIVE:
             self._place = {"left": self._finished_part} if self._finished_part else call_place(op)
         line = message_line({"op": op, **fields, **(self._place if op in _COLLECTIVE else {}), **self._taken()})

@@ -56,7 +56,7 @@ def ratio(total: Any, count: Any) -> Number:
 
 
 def metrics_for_message(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns {name: value} for JSON; NaN becomes null. Raises TypeError for invalid names and values."""
+    """Returns the metrics in a form that json can write; NaN becomes null. Raises TypeError for invalid names and values."""
     if not hasattr(metrics, "items"):
         raise TypeError(f"report() takes a dict of metrics, not {kind_of(metrics)}")
     for name in metrics:

@@ -1,4 +1,4 @@
-"""Tensors of frameworks in checkpoints, copied by NumPy."""
+"""HostLeaf: a tensor of a framework that checkpoints contain, copied through NumPy arrays in host memory."""
 
 from __future__ import annotations
 

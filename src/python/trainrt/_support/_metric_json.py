@@ -11,7 +11,7 @@ _LIKE_INFINITY = re.compile(r"\\*-?Infinity")
 
 
 def encoded(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Returns {name: number, string, bool or `None`} for JSON."""
+    """Returns the metrics with values that JSON can represent: numbers, strings, bools and `None`."""
     return {name: _encoded(value) for name, value in metrics.items()}
 
 

@@ -104,7 +104,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
 
 
 def checkpoint_limit_s() -> float:
-    """Returns the time limit of a copy of a checkpoint: the environment variable TRAINRT_FETCH_TIMEOUT, else one hour."""
+    """Returns the time limit of a copy of a checkpoint: the environment variable TRAINRT_FETCH_TIMEOUT; if it is not set, one hour."""
     return _given_limit_s() or _CHECKPOINT_LIMIT_S
 
 

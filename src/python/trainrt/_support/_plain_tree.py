@@ -65,7 +65,7 @@ class Writer:
 
 
 def decoded(value: Any, data: bytes) -> Any:
-    """Returns the value of a JSON form. `data` has the bytes of the arrays."""
+    """Returns the value that the JSON `value` represents. `data` has the bytes of its arrays."""
     if not isinstance(value, dict):
         return value
     kind, content = next(iter(value.items()))

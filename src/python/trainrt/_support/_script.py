@@ -1,4 +1,4 @@
-"""The script of this process."""
+"""Finds the module name and the path of the script that this process runs."""
 
 from __future__ import annotations
 

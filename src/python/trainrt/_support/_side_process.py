@@ -16,7 +16,8 @@ from typing import NoReturn
 from ._signals import STOP_SIGNALS
 
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # the folder that contains trainrt
-# Prefixes of environment variables by which frameworks detect that a process is a rank. A side process is no rank, so they are removed.
+# Prefixes of environment variables by which frameworks detect that a process is a rank. A side process is no rank, so it does not get these
+# variables.
 _OF_RANKS = ("PMI_", "PMIX_", "SLURM_PROCID", "TRAINRT_FD", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK",
              "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_", "TF_CONFIG", "HOROVOD_", "JAX_COORDINATOR_", "KERAS_DISTRIBUTION_")
 

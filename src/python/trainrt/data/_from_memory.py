@@ -35,7 +35,7 @@ def range(n: int, **ray: Any) -> Dataset:
 
 
 class _Filled:
-    """A map function that returns an array of shape `shape` per sample; all elements of the array are the sample's id."""
+    """A map function that returns, for each sample, an array of shape `shape` in which every element is the sample's id."""
 
     def __init__(self, shape: Sequence[int]) -> None:
         self.shape = tuple(shape)

@@ -153,7 +153,7 @@ def _path_of(path: str | os.PathLike) -> str:
 
 
 def checked_keys(keys: dict[str, Any]) -> dict[str, str]:
-    """Returns {key: value as a string}. Leaves out keys with the value `None`."""
+    """Returns the keys with their values as strings. Leaves out keys with the value `None`."""
     return {key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in keys.items() if value is not None}
 
 

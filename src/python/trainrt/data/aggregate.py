@@ -223,5 +223,5 @@ class Unique(AggregateFn):
 
 
 def aggregated(aggregations: Sequence[AggregateFn], columns: dict[str, Any]) -> dict[str, Any]:
-    """Returns {name of the aggregation: result}."""
+    """Returns the results of the aggregations, as {name: result}."""
     return {each.name: each.of(columns) for each in aggregations}

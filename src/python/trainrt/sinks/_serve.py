@@ -1,4 +1,4 @@
-"""The protocol of a program that receives the reports of a run on standard input."""
+"""Reads the reports of a run, which trainrt writes to this program's standard input, and passes them to a tracker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXIT_NO_RESTART = 64  # exit code after which trainrt does not start the program
 
 @dataclass(frozen=True)
 class Begin:
-    """The first message: the run.
+    """The first message, which describes the run.
 
     Examples
     --------

@@ -218,7 +218,7 @@ class DataParallelTrainer:
         return _datasets.sections_of(self.datasets, self.dataset_config) if self._assigned is None else self._assigned.sections
 
     def _worker_datasets(self):
-        """Returns {name: (section, dataset)} of each worker if a subclass of DataConfig or a Tuner assigns the datasets, else `None`."""
+        """Returns the datasets of each worker, as {name: (section, dataset)}, if a subclass of DataConfig or a Tuner assigns them; otherwise `None`."""
         sections = self._sections()
         if self._assigned is None:
             return None

@@ -105,7 +105,7 @@ class ExperimentAnalysis:
         return chosen.checkpoint if chosen is not None else None
 
     def get_all_configs(self, prefix: bool = False) -> dict[str, dict[str, Any]]:
-        """Returns {trial_id: config} of all trials. With `prefix`, the configs are flat: {"config/a/b": value}."""
+        """Returns the configs of all trials, as {trial_id: config}. With `prefix`, the configs are flat: {"config/a/b": value}."""
         return {trial.trial_id: flatten_dict({"config": trial.config}) if prefix else trial.config for trial in self.trials}
 
     def dataframe(self, metric: str | None = None, mode: str | None = None) -> pandas.DataFrame:

@@ -117,7 +117,7 @@ class Trainable(TrainableCounters):
         """Releases resources. Called by `stop()`."""
 
     def _export_model(self, export_formats: list[str], export_dir: str) -> dict[str, str]:
-        """Returns {format: path} of exported models."""
+        """Returns the paths of exported models, as {format: path}."""
         del export_formats, export_dir
         return {}
 

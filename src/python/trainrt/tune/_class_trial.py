@@ -93,7 +93,7 @@ def _report(session: Any, trial: Trainable, metrics: dict[str, Any], saves: bool
 
 
 def _stop_limits(run_dir: str) -> dict[str, float]:
-    """Returns {metric: number} of RunConfig(stop={...}): the report with at least this number is the last."""
+    """Returns the limits in RunConfig(stop={...}) as {metric: number}. The first report with at least this number is the last report."""
     config = (_run_directory.run_record(run_dir) or {}).get("config", {})
     return {key[len("stop."):]: float(text.removeprefix(">=")) for key, text in config.items() if key.startswith("stop.") and text.startswith(">=")}
 

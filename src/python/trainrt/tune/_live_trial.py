@@ -1,4 +1,4 @@
-"""A trial that runs, as callbacks get it."""
+"""LiveTrial: a running trial, as it is passed to callbacks."""
 
 from __future__ import annotations
 

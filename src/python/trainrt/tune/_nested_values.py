@@ -1,4 +1,4 @@
-"""A param_space as a tree of dicts, lists and tuples: finds its domains, and replaces values."""
+"""Finds the domains of a param_space, which is a tree of dicts, lists and tuples, and replaces its values."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class ParamSpace:
             self._domains[self._name_of(path)] = (path, mutation, mutation)
 
     def domains(self) -> dict[str, Domain]:
-        """Returns {name: domain} of the values that the searcher chooses."""
+        """Returns the domains of the values that the searcher chooses, as {name: domain}."""
         return {name: domain for name, (_, domain, _) in self._domains.items()}
 
     def num_grid_points(self) -> int:

@@ -1,4 +1,4 @@
-"""The sweep that `Tuner.restore()` continues: in a directory, or in the mirror of one in an object store."""
+"""The sweep that `Tuner.restore()` continues: in a directory, or in an object store that has a copy (mirror) of a sweep's directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of Tuner.restore()."""
+"""Checks whether Tuner.restore() may continue a sweep."""
 
 from __future__ import annotations
 

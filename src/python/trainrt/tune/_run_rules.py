@@ -12,7 +12,7 @@ from .stopper import CombinedStopper, FunctionStopper, Stopper
 
 
 def run_config_of(trainable: Any, given: RunConfig | None) -> RunConfig:
-    """Returns the RunConfig of the Tuner, else that of its Trainer, else a default one."""
+    """Returns `given`, the RunConfig of the Tuner. If it is `None`, returns the RunConfig of `trainable`, a Trainer, or a default RunConfig."""
     own = getattr(trainable, "run_config", None)
     if own is not None and given is None:
         return own

@@ -1,4 +1,4 @@
-"""Domains of functions in hyperparam_mutations, as values that the functions returned."""
+"""Replaces functions in hyperparam_mutations by domains with values that the functions have returned."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Sections = dict[str, dict[str, str]]
 
 
 def sections_of(texts: dict[str, str]) -> Sections:
-    """Returns {section: {key: text}} for {'section.key': text}. Keys of [tune.space] and [tune.mutations] may contain dots."""
+    """Converts {'section.key': text} to {section: {key: text}}. Keys of [tune.space] and [tune.mutations] may contain dots."""
     sections: Sections = {}
     for key, text in texts.items():
         space = next((name for name in ("tune.space", "tune.mutations") if key.startswith(name + ".")), None)
@@ -25,7 +25,7 @@ def sections_of(texts: dict[str, str]) -> Sections:
 
 
 def texts_of(sections: Sections) -> dict[str, str]:
-    """Returns {'section.key': text}, the reverse of sections_of()."""
+    """Converts {section: {key: text}} to {'section.key': text}: the reverse of sections_of()."""
     return {f"{section}.{key}": text for section, keys in sections.items() for key, text in keys.items()}
 
 

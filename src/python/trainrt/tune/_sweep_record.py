@@ -37,7 +37,7 @@ def read_sweep(path: str) -> tuple[dict[str, str], str | None]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where} is damaged: {error}") from None
     if not isinstance(record, dict):
-        raise ValueError(f"{where} is damaged: it is not a JSON object")
+        raise ValueError(f"{where} is damaged: it is not a JSON object. Restore the file from a backup, or start a new sweep with another name")
     texts = {key: text for key, text in record.items() if isinstance(text, str)}
     code = record.get(_CODE)
     return texts, _user_key.reason_against(code.get(_ALGORITHM) if isinstance(code, dict) else code, _signed(texts))

@@ -124,7 +124,7 @@ class FunctionTrainer(DataParallelTrainer):
 
 
 def _report_output(value: Any) -> None:
-    """Reports a dict, or a number as the metric "_metric". Raises ValueError for another value, unless it is false or `None`."""
+    """Reports `value`: a dict of metrics, or a number as the metric "_metric". Ignores `None`, False and an empty dict; raises ValueError for other values."""
     if value is None or value is False or (isinstance(value, dict) and not value):
         return
     if isinstance(value, dict):

@@ -63,7 +63,7 @@ class TrainerArguments:
         return trainer
 
     def _sections(self, trainer: DataParallelTrainer) -> dict[str, _assignment.Section]:
-        """Returns the datasets of the run: those of all trials, since the trials share one config."""
+        """Returns the sections of the datasets. All trials share one config, so the sections contain the datasets of every trial."""
         config = trainer.dataset_config
         if _assignment.is_custom(config):
             raise ValueError(f"param_space['datasets'] has a domain at '{next(iter(self.choices))}', which {type(config).__name__}.configure() cannot "

@@ -1,4 +1,4 @@
-"""A trial of a sweep, as ExperimentAnalysis and callbacks get it."""
+"""Trial: a trial of a sweep, as it is passed to callbacks and returned by ExperimentAnalysis."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ TEST_CASE("rows are the same from memory and from the file, in any order") {
 
 namespace {
 
-/// Sample i has the number first + i, and a text of as many letters.
+/// A source in which sample i has the number first + i, and a text of first + i letters.
 class PartSource final : public data::Source {
  public:
   PartSource(std::uint64_t first, std::uint64_t size) : first_(first), size_(size) {}

@@ -168,6 +168,6 @@ TEST_CASE("a token file that does not fit the section is an error that names it"
   write(path, values_of<std::uint32_t>({1, 2, 3, 4, 3000000000, 5, 6}));
   const auto dataset = open(with(section, {{"dtype", "u32"}}));
   CHECK(gathered<std::int32_t>(*dataset, 0, {0}) == Ids{1, 2, 3});
-  CHECK_THROWS_WITH(gathered<std::int32_t>(*dataset, 0, {2}), Contains("x.bin: token number 4 is 3000000000"));
-  CHECK_THROWS_WITH(gathered<std::int32_t>(*dataset, 0, {0, 1, 2}), Contains("token number 4 is 3000000000"));
+  CHECK_THROWS_WITH(gathered<std::int32_t>(*dataset, 0, {2}), Contains("x.bin: the token at index 4 has id 3000000000"));
+  CHECK_THROWS_WITH(gathered<std::int32_t>(*dataset, 0, {0, 1, 2}), Contains("the token at index 4 has id 3000000000"));
 }

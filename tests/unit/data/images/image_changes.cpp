@@ -34,7 +34,7 @@ std::shared_ptr<DatasetImpl> with(const Scratch& dir, const std::map<std::string
 template <class T>
 using Samples = std::map<std::uint64_t, std::vector<T>>;
 
-/// Returns the values of each sample in that epoch.
+/// Returns the values of the field `image` of each sample in epoch `epoch`.
 template <class T = std::uint8_t>
 Samples<T> walk(const std::shared_ptr<DatasetImpl>& dataset, std::int64_t epoch = 0) {
   Samples<T> seen;

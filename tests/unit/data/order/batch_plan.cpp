@@ -27,8 +27,8 @@ struct Case {
   int ranks;
 };
 
-/// Calls `check` with 3000 random combinations of samples, ranks and batch size. The numbers are small, so that each of
-/// them is sometimes the largest.
+/// Calls `check` with 3000 random combinations of number of samples, start, batch size and number of ranks. The numbers
+/// are small, so that unusual cases occur, for example fewer samples than ranks.
 template <class Check>
 void for_many_cases(const Check& check) {
   Random random(2026, 1);

@@ -119,7 +119,7 @@ TEST_CASE("where keeps the samples that meet a condition, before all other keys 
         std::vector<std::int64_t>{3});
   const auto one = Config(with({{"where", "user > 1"}})).open("train"),
              other = Config(with({{"where", "user < 3"}})).open("train");
-  // The texts must differ, because a position in an epoch depends on this key.
+  // The texts must differ, because a position in an epoch is valid only with the same value of `where`.
   CHECK(one->plan().steps_text() != other->plan().steps_text());
   refused(with({{"where", "user >"}}), {"[data.train]", "where", "at character 7"});
   refused(with({{"where", "user > 1 and usr < 3"}}), {"where", "at character 14", "no field 'usr'", "user, pages"});

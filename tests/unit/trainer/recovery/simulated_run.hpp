@@ -278,11 +278,11 @@ class SimulatedRun {
   bool is_complete_ = false, has_copied_ = false, is_limited_ = false;
   rlimit own_limit_{};
   int failures_ = 0, failures_without_copy_ = 0;
-  // of the present attempt
+  // state of the current attempt
   std::vector<std::vector<std::int64_t>> copied_;  // steps of the copies that each rank has completed
   bool begun_ = false;
   int finished_ = 0;
-  // of all attempts
+  // state over all attempts
   std::int64_t floor_ = 0;        // the next attempt must not begin at an earlier step
   trainer::RunPoint origin_;      // point at which the last attempt began
   int restored_ = 0, began_ = 0;  // attempts in a row that restored that copy, and that also recorded it

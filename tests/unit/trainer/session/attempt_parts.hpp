@@ -15,7 +15,7 @@ namespace trainrt::test {
 
 /// The objects that a Session owns, on one rank of an attempt. The run has no datasets and no records of attempts.
 struct AttemptParts {
-  /// The private directory of the attempt must exist.
+  /// Precondition: the private directory of the attempt exists.
   AttemptParts(const config::RunSpec& spec_, const World& world, Communicator& inner, trainer::AttemptInfo info_)
       : spec(spec_),
         communicator(inner),

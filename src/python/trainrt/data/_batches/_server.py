@@ -40,8 +40,8 @@ class _Server:
                     with_memory.close_descriptor()
                 answer = self._channel.receive()
             except (EOFError, OSError) as error:
-                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) has exited with {self._process.poll()}; the next call starts "
-                                   f"a new one") from error
+                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) has stopped unexpectedly (exit code {self._process.poll()}); the next "
+                                   f"call starts a new one") from error
             finally:
                 self._lock_owner = None
         if "ok" in answer:

@@ -76,7 +76,7 @@ def _checked(of, parameter, value):
         return convert(parameter, value)
     except (TypeError, ValueError, OverflowError):
         unknown = f"{parameter.name.title()} {value} is not supported. Supported values are: {', '.join(map(repr, parameter.choices))}. "
-        raise ValueError(f"{unknown if parameter.choices else ''}{of}({parameter.name}={value!r}) is invalid: it must be "
+        raise ValueError(f"{unknown if parameter.choices else ''}{of}({parameter.name}={value!r}) is invalid: the value must be "
                          f"{valid.format(choices=', '.join(map(repr, parameter.choices)), maximum=parameter.maximum)}") from None
 
 

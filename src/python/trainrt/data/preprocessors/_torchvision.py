@@ -1,4 +1,4 @@
-"""TorchVisionPreprocessor: transforms of torchvision for columns of images."""
+"""TorchVisionPreprocessor: applies torchvision transforms to columns of images."""
 
 from __future__ import annotations
 

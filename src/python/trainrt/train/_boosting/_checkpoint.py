@@ -9,7 +9,7 @@ Kind = TypeVar("Kind", bound="BoosterCheckpoint")
 
 
 class BoosterCheckpoint(ModelCheckpoint):
-    """A checkpoint with a booster in the file that the library's RayTrainReportCallback writes."""
+    """A checkpoint that contains a booster, in the file that the RayTrainReportCallback of its library writes."""
 
     _callback: Any = None  # RayTrainReportCallback of the library
     MODEL_FILENAME = ""

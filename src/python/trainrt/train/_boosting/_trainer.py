@@ -8,7 +8,7 @@ from ..data_parallel_trainer import DataParallelTrainer
 
 
 class BoostingTrainer(DataParallelTrainer):
-    """Takes a train function, or, in Ray Train's older form, `params`, `label_column` and `datasets`.
+    """Trains boosted trees by a train function of the user, or, in Ray Train's older form, by `params`, `label_column` and `datasets`.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def _as_workers(found, origin, world_size):
 
 
 def _checked(worker, origin):
-    """Returns {name: DataIterator} of one worker. A Dataset instead of an iterator means that the worker reads all samples of this Dataset."""
+    """Returns the datasets of one worker, as {name: DataIterator}. A Dataset instead of an iterator means that the worker reads all samples of this Dataset."""
     from ...data import DataIterator, Dataset
     made = {}
     for name, value in worker.items():

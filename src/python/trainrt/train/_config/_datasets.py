@@ -26,7 +26,7 @@ def checked(datasets, trainer):
 
 
 def sections_of(datasets, config):
-    """Returns {name: Section} of `datasets`. `config`: a DataConfig that does not define configure(), or `None` for the default."""
+    """Returns the Sections of `datasets`, as {name: Section}. `config`: a DataConfig that does not define configure(), or `None` for the default."""
     return {name: Section(dataset, config is None or config.is_split(name)) for name, dataset in datasets.items()}
 
 

@@ -105,7 +105,7 @@ class RunConfig:
         self.worker_runtime_env = {} if self.worker_runtime_env is None else self.worker_runtime_env
 
     def given(self, name: str) -> Any:
-        """Returns the option `name`, or its default in the class if the option was neither given nor changed; the launch or the config file then decides."""
+        """Returns the option `name` if the script gave or changed it; otherwise `None`, so that the launch or the config file decides."""
         value = getattr(self, name)
         is_default = getattr(value, "_is_default", False) and value == type(value)()
         return None if is_default or (name in ("callbacks", "worker_runtime_env") and not value) else value

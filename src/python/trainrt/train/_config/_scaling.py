@@ -118,7 +118,7 @@ class ScalingConfig:
         return (self.resources_per_worker or {}).get("CPU")
 
     def resources_of_worker(self) -> dict[str, float]:
-        """Returns the resources of each rank as Ray counts them: without `resources_per_worker`, 1 GPU with `use_gpu`, else 1 CPU."""
+        """Returns the resources of each rank as Ray counts them. `resources_per_worker` defaults to 1 GPU if `use_gpu` is set, and to 1 CPU if not."""
         default = {"GPU": 1} if self.use_gpu else {"CPU": 1}
         found = default if self.resources_per_worker is None else {name: amount for name, amount in self.resources_per_worker.items() if amount}
         found = {**found, **({"GPU": 1} if self.use_gpu and "GPU" not in found else {})}

@@ -12,7 +12,8 @@ DEFAULTS = {"metrics.sinks": "csv, hdf5, progress, tensorboard"}
 
 
 def settings(scaling=None, run=None):
-    """Returns {key: text} of a ScalingConfig and a RunConfig. Values that are not given are left to the launch, the config file or the default."""
+    """Returns the config keys of a ScalingConfig and a RunConfig, as {key: text}. Values that are not given are left to the launch, the config
+    file or the default."""
     found = {**(_scaling_settings(scaling) if scaling is not None else {}), **(_run_settings(run) if run is not None else {})}
     return {key: str(value) for key, value in found.items() if value is not None}
 

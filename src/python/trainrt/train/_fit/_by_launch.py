@@ -163,7 +163,7 @@ def _note_missing_cpus(scaling):
 
 
 def _launcher(scaling):
-    """Returns the words that launch the ranks: srun in a Slurm allocation, else trainrt -n."""
+    """Returns the beginning of the command that starts the ranks: srun in a Slurm allocation, otherwise trainrt -n."""
     program = _executable.trainrt()
     if not _allocation.can_launch(scaling.min_workers):
         _cluster.check_fits(scaling)

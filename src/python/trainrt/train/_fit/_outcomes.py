@@ -60,7 +60,7 @@ def returned_by(exchange, rank):
 
 
 def failures_in(exchange):
-    """Returns {rank: exception} of the ranks that failed. The cause of each exception is its traceback on the rank."""
+    """Returns the exceptions of the ranks that failed, as {rank: exception}. The cause of each exception is its traceback on the rank."""
     return {_rank_in(name): _failure_from(exchange, name) for name in _failure_names(exchange)}
 
 

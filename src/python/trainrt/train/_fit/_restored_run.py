@@ -1,4 +1,4 @@
-"""The run that `restore()` continues: in a run directory, or in the mirror of one in an object store."""
+"""The run that `restore()` continues: in a run directory, or in an object store that has a copy (mirror) of a run directory."""
 
 import os
 from dataclasses import dataclass, field

@@ -47,7 +47,8 @@ def completed(reports, run_id, config, is_finished, attempts=(), workers=(), che
 
 
 def with_config(reports, config):
-    """Sets the metric `config` of the reports, unless the train function reported one."""
+    """Replaces the metric `config` of each report by the argument `config` if the metric is an empty dict. Keeps a `config` that the train function
+    reported."""
     for report in reports:
         if isinstance(report.get("config"), dict) and not report["config"]:
             report["config"] = {} if config is None else config

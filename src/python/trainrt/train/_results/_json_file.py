@@ -1,4 +1,4 @@
-"""Small JSON files with one object."""
+"""Reads and writes small JSON files that contain one object."""
 
 import json
 import os

@@ -128,7 +128,7 @@ def reports(run_dir):
 
 
 def own_metrics(run_dir):
-    """Returns {iteration: metrics of its report}, without the metrics that the runtime adds."""
+    """Returns the metrics of the reports, as {iteration: metrics}, without those that the runtime adds."""
     return {report.get("_training_iteration"): {name: value for name, value in report.items() if not name.startswith("_")}
             for report in reports(run_dir)}
 

@@ -135,7 +135,7 @@ class ResultWriter(ReportCounter):
 
 
 def counters_of(callbacks):
-    """Returns the metadata of counters() if one of the callbacks is a ReportCounter, else {}."""
+    """Returns counters() of the first ReportCounter among the callbacks; {} if there is none."""
     return next((each.counters() for each in callbacks if isinstance(each, ReportCounter)), {})
 
 

@@ -119,7 +119,8 @@ class _CompletedIterator(TrainingIterator):
 
 
 def _gathered(session, returned):
-    """Returns the values that the ranks returned, by rank, on all ranks. If a value cannot be sent, the other ranks get `None` for it. Collective."""
+    """Returns, on every rank, the list of the ranks' values of `returned`, in rank order. A value that cannot be pickled is `None` on the other ranks.
+    Collective."""
     failure = None
     try:
         data = _pickled(returned)

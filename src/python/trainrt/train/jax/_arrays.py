@@ -1,4 +1,5 @@
-"""Leaves of a checkpoint for arrays of JAX: an array that every rank holds completely is one leaf, a sharded array one leaf per shard of this rank."""
+"""Stores JAX arrays in checkpoints as leaves (entries of a checkpoint). An array that every rank holds completely is stored as one leaf. A sharded array is
+stored as one leaf for each shard that this rank holds."""
 
 import numpy
 
@@ -6,7 +7,7 @@ from ..._support._host_leaf import HostLeaf
 
 
 class JaxArray:
-    """An array of JAX that checkpoints hold.
+    """A JAX array that is stored in checkpoints.
 
     Parameters: `name` in the checkpoint; `get()` returns the current array; `set(array)` stores the restored one, which has the sharding of the current one.
     """
@@ -71,7 +72,7 @@ def _host_array(array):
 
 
 def _shards(array):
-    """Returns {box: shard} of this process. If several devices have the same shard, the first counts."""
+    """Returns the shards of this process, as {box: shard}. If several devices have the same shard, the first counts."""
     return {_box(shard.index, array.shape): shard for shard in reversed(array.addressable_shards)}
 
 

@@ -148,7 +148,7 @@ class _Trees:
         return found
 
     def _flat(self, part, tree):
-        """Returns {path: leaf}, and stores the structure of the tree."""
+        """Returns the leaves of the tree, as {path: leaf}, and stores the structure of the tree."""
         import jax
         pairs, self._structure[part] = jax.tree_util.tree_flatten_with_path(tree)
         found = {}

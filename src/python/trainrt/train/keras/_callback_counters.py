@@ -12,7 +12,7 @@ _PLAIN = (bool, int, float, type(None))
 
 
 class CallbackCounters:
-    """Counters of a list of callbacks."""
+    """The changing numbers of a list of Keras callbacks, which checkpoints save and restore."""
 
     def __init__(self, callbacks):
         self._callbacks = callbacks

@@ -4,8 +4,8 @@ from typing import Any
 
 
 class JoinedFits:
-    """Context manager around the calls. `callbacks`: the callbacks to pass to each call; their on_train_begin() is called in the first, and their
-    on_train_end() after the last. `history`: the joined History, or `None`."""
+    """Context manager around several calls of `model.fit()`. `callbacks`: the callbacks to pass to each call; their on_train_begin() is called in the
+    first call, and their on_train_end() after the last. `history`: the joined History, or `None`."""
 
     def __init__(self, model, callbacks):
         self._model = model

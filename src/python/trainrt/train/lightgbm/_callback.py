@@ -61,7 +61,7 @@ class RayTrainReportCallback:
 
 
 def _flat(results):
-    """Returns {name: value} of the metrics, such as 'train-binary_logloss'. With lightgbm.cv(), the names also end in '-mean' or '-stdv'.
+    """Returns the metrics as {name: value}, with names such as 'train-binary_logloss'. With lightgbm.cv(), the names also end in '-mean' or '-stdv'.
 
     `results`: tuples (data, metric, value, whether higher is better[, deviation]), or `None`.
     """

@@ -21,7 +21,7 @@ from ._library import lightgbm
 
 @dataclass
 class LightGBMConfig(BackendConfig):
-    """Makes the ranks LightGBM's machines. It has no options.
+    """Connects the ranks as the machines of LightGBM, so that they train one model. It has no options.
 
     Examples
     --------

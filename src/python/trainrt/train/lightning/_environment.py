@@ -1,4 +1,4 @@
-"""RayLightningEnvironment: makes the ranks of the run Lightning's processes."""
+"""RayLightningEnvironment: reports the ranks of the run to Lightning as its processes."""
 
 import importlib
 from typing import Any

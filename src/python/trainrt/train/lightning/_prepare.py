@@ -1,4 +1,4 @@
-"""`prepare_trainer()`: checks that a Trainer of Lightning trains on the ranks of the run."""
+"""`prepare_trainer()`: checks that a Lightning Trainer uses the ranks of the run, and starts no processes of its own."""
 
 from ._environment import RayLightningEnvironment
 from ._library import pl

@@ -66,7 +66,7 @@ class TorchCheckpoint(ModelCheckpoint):
             If the file has objects other than tensors and plain values.
         """
         if model is None:
-            raise RuntimeError("TorchCheckpoint.get_model(): the checkpoint has a state_dict only. Pass a model, into which they are loaded: get_model(Net())")
+            raise RuntimeError("TorchCheckpoint.get_model(): the checkpoint has a state_dict only. Pass a model to load it into: get_model(Net())")
         try:
             with self._file(self.MODEL_FILENAME) as path:
                 state = torch.load(path, map_location="cpu", weights_only=True)

@@ -75,7 +75,7 @@ class Contents:
                 part.exchange()
 
     def texts(self) -> dict[str, str]:
-        """Returns {name: JSON} of all state that is not in tensors."""
+        """Returns the state that is not in tensors, as a dict {"NAME_state": JSON}."""
         return {f"{name}_state": part.text() for name, part in self._parts.items() if hasattr(part, "text")}
 
     def take(self, texts: dict[str, str]) -> None:

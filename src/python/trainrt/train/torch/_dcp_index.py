@@ -56,7 +56,8 @@ def size_and_dtype(description: Any) -> tuple[torch.Size, torch.dtype]:
 
 
 def names_of(keys: list[str]) -> dict[str, str]:
-    """Returns {key: name in HDF5}. The key layer.weight becomes the name layer/weight. If two such names conflict, all keys are used as names."""
+    """Returns the HDF5 name of each key, as {key: name}. The key layer.weight becomes the name layer/weight. If two such names conflict, all keys are used as
+    names."""
     names = {key: path_of(key) for key in keys}
     folders = {name[:at] for name in names.values() for at, letter in enumerate(name) if letter == "/"}
     if len(set(names.values())) < len(names) or not folders.isdisjoint(names.values()):

@@ -160,7 +160,7 @@ class PreparedDataLoader(DataLoader):
         self._chosen_epoch = None
 
     def _counted(self, batches: Iterator[Any], loop: object) -> Iterator[Any]:
-        """Yields the batches and advances the position. When a loop has ended, also by `break`, the next loop is a new epoch."""
+        """Yields the batches and advances the position. After a loop has ended, or was left by `break`, the next loop begins a new epoch."""
         try:
             for batch in batches:
                 if self._current_loop is loop:
@@ -175,7 +175,7 @@ class PreparedDataLoader(DataLoader):
                 self._go_to(self._position["epoch"] + 1)
 
     def _note_padding(self) -> None:
-        """Reports repeated samples, once, at the first batch that contains repeated samples."""
+        """Prints one warning, at the first batch with samples that are repeated so that all ranks have equally many."""
         order = self._ordering
         if not self._notes_padding or not isinstance(order, EpochSampler) or order.shuffle or self._position["samples"] <= len(self.dataset):
             return

@@ -1,4 +1,4 @@
-"""Returns the devices of a rank, and copies batches to a device."""
+"""Functions that return the devices of a rank, and that copy batches to a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Returns rank, number of ranks and seeds of this process. In a process that trainrt has not started, these are defaults."""
+"""Functions that return the rank, the number of ranks and the seeds of this process; defaults in a process that trainrt has not started."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def choose_seed(seed: int) -> None:
 
 
 def base_seed() -> int:
-    """Returns the seed from which all other seeds are derived: that of choose_seed(), else run.seed. A restart does not change run.seed."""
+    """Returns the seed from which all other seeds are derived: that of choose_seed() or, if it was not called, run.seed. A restart does not change run.seed."""
     if _chosen_seed is not None:
         return _chosen_seed
     ctx = runtime()

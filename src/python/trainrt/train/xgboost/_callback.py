@@ -67,7 +67,7 @@ class RayTrainReportCallback(xgboost.callback.TrainingCallback):
 
 
 def _flat(evals_log):
-    """Returns {name: last value} of the metrics, such as 'train-logloss'. With xgboost.cv(), the names are 'train-logloss-mean' and
+    """Returns the metrics as {name: last value}, with names such as 'train-logloss'. With xgboost.cv(), the names are 'train-logloss-mean' and
     'train-logloss-std'."""
     found = {}
     for data, metrics in evals_log.items():

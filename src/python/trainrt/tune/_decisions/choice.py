@@ -60,7 +60,7 @@ class Choice:
         return ""
 
     def _of(self, given: str | None, name: str) -> str | None:
-        """Returns the given metric or mode, else that of the scheduler or the searcher."""
+        """Returns the given metric or mode; if none was given, that of the scheduler or the searcher."""
         for value in (given, getattr(self.scheduler, name), getattr(self.search, name)):
             if isinstance(value, str) and value and (value != DEFAULT_METRIC or given or not isinstance(self.scheduler, FIFOScheduler) or self.scheduler.mode):
                 return value
@@ -72,7 +72,7 @@ class Choice:
             raise ValueError(self._problem)
 
     def decided_in_script(self) -> dict[str, str]:
-        """Returns {DECIDED_IN_SCRIPT: names of the classes} if the searcher or the scheduler decides in the script, else {}."""
+        """Returns {DECIDED_IN_SCRIPT: names of the classes} if the searcher or the scheduler decides in the script; otherwise {}."""
         names = [type(each).__name__ for each, decides in ((self.search, self.search.suggests()), (self.scheduler, not self.scheduler.name)) if decides]
         return {DECIDED_IN_SCRIPT: ", ".join(names)} if names else {}
 

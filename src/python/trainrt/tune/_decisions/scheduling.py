@@ -36,7 +36,7 @@ class Controller:
         return next((trial for trial in self._trials() if trial.trial_id == trial_id), None)
 
     def stop_trial(self, trial: Any) -> None:
-        """Ends the trial with its next result."""
+        """Marks the trial: it ends at its next result."""
         trial.is_stopped = True
 
 

@@ -54,8 +54,8 @@ class ScriptSearch:
         try:
             text = json.dumps(encoded(config))
         except NotRecordable as error:
-            raise TypeError(f"{type(self._searcher).__name__}.suggest({trial_id!r}): {error}, which JSON cannot represent; suggest numbers, strings and "
-                            f"such, and make the object in the train function") from None
+            raise TypeError(f"{type(self._searcher).__name__}.suggest({trial_id!r}): {error}, which JSON cannot represent; suggest values such as "
+                            f"numbers, strings, lists and dicts, and make the object in the train function") from None
         os.makedirs(os.path.join(self._path, _FOLDER), exist_ok=True)
         _new_file.replace(os.path.join(self._path, _FOLDER), f"{trial_id}.json", lambda file: file.write(text.encode() + b"\n"))
         self._searcher.save_to_dir(self._path)

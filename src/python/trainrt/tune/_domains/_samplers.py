@@ -1,4 +1,4 @@
-"""Samplers: how a value is drawn from a domain. They need NumPy only when they draw."""
+"""Samplers, which draw values from a domain. They need NumPy only when they draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Categorical: a list of values. Function: a value that a function computes."""
+"""Domains of a search space: Categorical chooses from a list of values; Function calls a function that returns the value."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Categorical(Domain):
 
     @property
     def values(self) -> list[Any]:
-        """The values, also as `categories`."""
+        """The list of the values; the same list as `categories`."""
         return self.categories
 
     @property
@@ -50,7 +50,7 @@ class Categorical(Domain):
         return self.with_sampler(Uniform())
 
     def grid(self) -> Any:
-        """Returns the grid of the values."""
+        """Returns the grid of the values: trials use each value, and not a random one."""
         return self.with_sampler(Grid())
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Converts the resources of a trainable, by any of Ray Tune's ways to give them, into a ScalingConfig."""
+"""Converts the resources of a trainable, in any form that Ray Tune accepts, into a ScalingConfig."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class TrialScheduler(Compared):
         return {}
 
     def mutations(self) -> dict[tuple, Domain]:
-        """Returns {path: Domain} for the values that change during a trial."""
+        """Returns the domains of the values that change during a trial, as {path: Domain}."""
         return {}
 
     def set_search_properties(self, metric: str | None, mode: str | None, **spec: Any) -> bool:

@@ -108,7 +108,7 @@ class HyperBandScheduler(MetricScheduler):
         return action
 
     def _stopped(self, tune_controller: Any, bracket: _Bracket, trial: Any) -> str:
-        """Stops the trial. Returns STOP if it is the running one, else ""."""
+        """Stops the trial: returns STOP for a running trial that does not save; stops any other trial through the controller and returns ""."""
         if trial.status == "RUNNING" and not getattr(trial, "is_saving", False):
             bracket.cleanup_trial(trial)
             return TrialScheduler.STOP

@@ -143,7 +143,7 @@ class Searcher(Compared):
     # ---- methods that a Tuner calls ----
 
     def suggests(self) -> bool:
-        """Returns whether a sweep calls `suggest()` in the script. Otherwise `settings()` selects a searcher of trainrt."""
+        """Returns whether a sweep calls `suggest()` in the script; if not, `settings()` selects a searcher of trainrt."""
         return True
 
     def settings(self) -> dict[str, str]:

@@ -72,7 +72,7 @@ class FunctionStopper(NoopStopper):
 
     @classmethod
     def is_valid_function(cls, fn: Any) -> bool:
-        """Returns whether `fn` is a function, and no Stopper. Raises ValueError if it has a method stop_all() and is no Stopper."""
+        """Returns whether `fn` can be called and is not a Stopper. Raises ValueError if such an object has a method stop_all()."""
         is_function = callable(fn) and not isinstance(fn, Stopper)
         if is_function and hasattr(fn, "stop_all"):
             raise ValueError(f"stop={fn!r} has a method stop_all(): its class must be derived from trainrt.tune.Stopper")

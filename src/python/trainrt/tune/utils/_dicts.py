@@ -1,4 +1,4 @@
-"""Functions of ray.tune.utils that make nested dicts flat, and the reverse, and that merge dicts."""
+"""Functions of ray.tune.utils that flatten, unflatten and merge nested dicts."""
 
 from __future__ import annotations
 

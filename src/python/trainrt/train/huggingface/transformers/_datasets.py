@@ -44,7 +44,7 @@ class TrainRows(IterableDataset):
             yield from map(_with_tensors, rows_of(batch))
 
     def loader(self, batch_size: int, drops_last: bool, collate: Any) -> DataLoader:
-        """Returns a DataLoader of this rank's batches. It has a generator of its own, since a checkpoint restores the state of the default one."""
+        """Returns a DataLoader of this rank's batches. It draws from its own generator, because checkpoints restore the state of torch's default one."""
         self._batch_size, self._drops_last = batch_size, drops_last
         return DataLoader(self, batch_size=batch_size, collate_fn=_SkipsOr(collate), generator=torch.Generator())
 
@@ -63,7 +63,7 @@ class EvaluationRows(Dataset):
 
 
 class _SkipsOr:
-    """Collates samples. Batches that are skipped have no samples."""
+    """Collates the samples of a batch with `collate`. A batch that is skipped has `None` in place of its samples, and the result is `None`."""
 
     def __init__(self, collate: Any) -> None:
         self._collate = collate

@@ -1,4 +1,4 @@
-"""LogReports, the callback of TransformersTrainer."""
+"""LogReports: the callback with which TransformersTrainer reports metrics and checkpoints to the run."""
 
 import contextlib
 import os

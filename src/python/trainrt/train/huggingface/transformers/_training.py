@@ -48,7 +48,7 @@ def _read_rows(trainer):
 
 
 class _StartsEpochs(transformers.TrainerCallback):
-    """Sets the first epoch of the rows, and the batches that the Trainer skips in it."""
+    """Sets the epoch with which the rows begin, and how many batches of this epoch a resumed Trainer skips."""
 
     def __init__(self, trainer):
         self._trainer = trainer

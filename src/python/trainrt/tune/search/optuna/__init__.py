@@ -84,7 +84,8 @@ class OptunaSearch(Searcher):
 
     @staticmethod
     def convert_search_space(spec: dict[str, Any]) -> dict[str, Any]:
-        """Returns {name: distribution of Optuna} for a param_space. Raises ValueError for grids and other values that Optuna does not support."""
+        """Returns Optuna's distributions for a param_space, as {name: distribution}. Raises ValueError for grids and other values that Optuna does not
+        support."""
         return distributions_of(spec)
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:

@@ -16,7 +16,8 @@ def is_search_space(space: dict[str, Any]) -> bool:
 
 
 def distributions_of(spec: dict[str, Any]) -> dict[str, Any]:
-    """Returns {name: distribution} of the domains of a param_space. Raises ValueError for a grid, and for other domains that Optuna does not have."""
+    """Returns Optuna's distributions for the domains of a param_space, as {name: distribution}. Raises ValueError for a grid, and for other
+    domains that Optuna does not have."""
     found = list(domains_in(spec))
     if any(domain.is_grid() for _, domain in found):
         raise ValueError("OptunaSearch: the param_space has a grid_search, which Optuna does not support; use tune.choice()")
