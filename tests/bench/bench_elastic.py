@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Cost of running more workers than cores (scaling.on_resize = same_bits): an epoch of V workers on C cores, compared with an epoch of C
-ranks that have the same global batch, by gradient accumulation. Both sides are trainrt, with one thread per rank, on all cores.
+ranks that have the same global batch, by gradient accumulation. Both sides are trainrt, with one thread per rank, on all cores, and with
+loop.share_weights = true.
 
 The time of an epoch is (time of a run of 3 epochs - time of a run of 1 epoch) / 2. Both sides run in turn, and a ratio is taken within each
 repetition. The runs evaluate after every epoch; checkpoints are off.
@@ -34,7 +35,7 @@ def epoch_seconds(bench, part, data, ranks, accumulate):
     """Runs `ranks` ranks for 1 and for 3 epochs; returns the seconds of an epoch."""
     function, loop = LOOPS[part]
     config = with_file(bench.work / f"{part}.ini", f"[run]\nname = {part}\nstorage_path = {bench.fresh('runs')}\nseed = 0\n[train]\nfunction = {function}\n"
-                       f"[loop]\nbatch_size = {BATCH}\neval_batch_size = 64\naccumulate = {accumulate}\n{loop}[checkpoint]\nevery = off\n{data_sections(data)}")
+                       f"[loop]\nbatch_size = {BATCH}\neval_batch_size = 64\naccumulate = {accumulate}\nshare_weights = true\n{loop}[checkpoint]\nevery = off\n{data_sections(data)}")
     seconds = [bench.run(f"{part} {ranks} ranks", [TRAINRT, "-n", ranks, "--config", config, f"--loop.epochs={epochs}", f"--run.name={part}{epochs}"],
                          OMP_NUM_THREADS="1")[0] for epochs in (FEW, MANY)]
     return (seconds[1] - seconds[0]) / (MANY - FEW)

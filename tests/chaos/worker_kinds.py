@@ -70,7 +70,7 @@ class ScriptKind(Kind):
 
 
 def _fashion(folder, name, epochs, _):
-    return fashion_config(folder, name, {"epochs": epochs, "batch_size": 32}, images=4096, checkpoint=KEEP_ALL, data_folder=folder.parent, **SECTIONS)
+    return fashion_config(folder, name, {"epochs": epochs, "batch_size": 32, "share_weights": True}, images=4096, checkpoint=KEEP_ALL, data_folder=folder.parent, **SECTIONS)
 
 
 def _numpy(folder, name, epochs, pause):

@@ -28,10 +28,11 @@ constexpr std::array<ElementType, 8> element_types = {{{DType::f64, "double"},
                                                        {DType::u8, "std::uint8_t"},
                                                        {DType::boolean, "bool"}}};
 
+/// Returns the owner of a batch from which the field `name`, or random numbers if `name` is empty, were requested.
 BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
   if (owner == nullptr)
-    throw UsageError(
-        fmt::format("field '{}' was requested from a batch without a dataset; get batches from Dataset::epoch()", name));
+    throw UsageError(fmt::format("{} requested from a batch without a dataset; get batches from Dataset::epoch()",
+                                 name.empty() ? "random numbers were" : fmt::format("field '{}' was", name)));
   return *owner;
 }
 

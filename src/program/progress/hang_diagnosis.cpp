@@ -1,6 +1,8 @@
 #include "program/progress/hang_diagnosis.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 
 #include <fcntl.h>
@@ -26,7 +28,7 @@ void write_report(const std::string& folder, int rank, const std::string& text) 
   const auto path = fmt::format("{}/rank-{:05}.txt", folder, rank);
   const Descriptor file(open_guarded(path, O_WRONLY | O_CREAT | O_TRUNC));
   if (!file || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    log::warning(fmt::format("cannot write the stacks of this rank to {}", path));
+    log::warning(fmt::format("cannot write the stacks of this rank to '{}': {}", path, std::strerror(errno)));
 }
 
 std::string lateness(const IdleRank& rank) {
