@@ -161,7 +161,7 @@ def bench_cost(bench, options, samples, tests):
             f"{name}_share_weights_epoch_s": lambda: epoch_of_ranks(bench, task(whole), share_weights=True),
             f"{name}_apart_epoch_s": lambda: epoch_apart(bench, task(half))}).values()
         claim_spread(bench, f"{name}_step_vs_no_communication", together, apart, goal)
-        claim_spread(bench, f"{name}_step_with_share_weights_vs_no_communication", shared, apart, 1.0)
+        claim_spread(bench, f"{name}_step_with_share_weights_vs_no_communication", shared, apart, goal)
 
 
 def claim_spread(bench, name, over, under, goal):
