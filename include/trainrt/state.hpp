@@ -94,8 +94,8 @@ struct ValueEntry {
   bool optional = false;  ///< if a checkpoint lacks the value, loading leaves the variable unchanged
   bool summed = false;    ///< the entry was declared by part_of_sum()
 
-  /// Declares that each rank has its own value, and that only their sum over the ranks matters, as
-  /// TensorEntry::part_of_sum() does for a tensor. Checkpoints store the value as a tensor without axes. Returns *this.
+  /// Declares that each rank has its own value, and that only the sum over the ranks matters, as
+  /// TensorEntry::part_of_sum() does for a tensor. Checkpoints store the value as a scalar tensor (no axes). Returns *this.
   /// Throws UsageError for a bool or a string.
   TRAINRT_API ValueEntry& part_of_sum();
 };

@@ -27,7 +27,8 @@ double add_gradient(const trainrt::Batch& batch, const std::vector<float>& weigh
   return sum;
 }
 
-/// Returns the number of values in field x of [data.train]. A UsageError ends a run or `trainrt check` with exit code 64.
+/// Returns the number of values in field x of [data.train]. Throws UsageError if field x or y is missing, or has another
+/// type or shape; the run or `trainrt check` then ends with exit code 64.
 std::size_t features_of(trainrt::Context& ctx) {
   std::size_t features = 0;
   bool has_target = false;

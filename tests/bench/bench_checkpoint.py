@@ -29,7 +29,7 @@ GIB, MIB = 1 << 30, 1 << 20
 SIZES = [float(word) for word in os.environ.get("TRAINRT_BENCH_SIZES", "1,4").split(",")]
 REPETITIONS = repetitions_or(5)
 CASES = [word for word in os.environ.get("TRAINRT_BENCH_CASES", "").split(",") if word]  # all if empty
-THREADS = 4  # per rank, as in the probe and in a load
+THREADS = 4  # threads per rank in saves of checkpoint_probe; bench_large() assumes the same number in loads
 
 
 class Case:

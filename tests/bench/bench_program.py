@@ -141,7 +141,7 @@ def _pss_mb(pid):
     return int(re.search(r"^Pss: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)[1]) * 1024 / 1e6
 
 
-# ---- the parts -------------------------------------------------------------------------------------------------------------------
+# ---- the parts of the benchmark: one function for each PART of the command line ---------------------------------------------------
 
 
 def start(bench, launchers):

@@ -1,4 +1,4 @@
-// trainrt check: performs the checks of a start on a login node, and describes the run.
+// trainrt check: performs, on a login node, the checks that a start performs, and describes the run.
 #include <algorithm>
 #include <filesystem>
 #include <string>

@@ -49,8 +49,8 @@ std::string why_nccl_is_unavailable(Communicator& host, const GpuRanks& ranks) {
 std::string nccl_explained(const Communicator&, const GpuRanks& ranks) {
   return fmt::format("NCCL {} reduces between the GPUs{}", load_nccl(ranks)->version_text(),
                      ranks.options.deterministic ? "; sums have the same bits for every layout of ranks over nodes"
-                                                 : "; the bits of sums depend on the layout of ranks over GPUs and nodes, "
-                                                   "unless deterministic sums are requested");
+                                                 : "; sums may be rounded differently in another layout of ranks "
+                                                   "over GPUs and nodes, unless deterministic sums are requested");
 }
 
 std::unique_ptr<Communicator> open_nccl(std::unique_ptr<Communicator> host, const GpuRanks& ranks) {

@@ -36,8 +36,8 @@ class SharedCommunicator : public QueuedCommunicator {
 
   const Board& board() const { return announcer_.board(); }
   Board& board() { return announcer_.board(); }
-  /// Returns the reduction steps of this group of ranks. The input is one array per rank. The results are one array for
-  /// each of the largest subtrees of the run's reduction tree that contain only ranks of this group.
+  /// Returns the steps that reduce the arrays of this group's ranks, one array per rank, to one array for each of the
+  /// largest subtrees of the run's reduction tree that contain only ranks of this group.
   std::span<const TreeStep> steps() const { return steps_; }
 
   /// Returns the range of elements that the rank with index `index` on the board reduces, of `count` elements in total.

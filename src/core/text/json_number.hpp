@@ -18,8 +18,8 @@ inline nlohmann::ordered_json json_of_number(double number) {
   return number;
 }
 
-/// Reverses json_of_number(): returns the number for a JSON number, for null (NaN) or for the string of an infinity;
-/// nullopt for any other JSON value.
+/// Inverse of json_of_number(): returns the value of a JSON number, NaN for null, and an infinity for "Infinity" or
+/// "-Infinity"; nullopt for any other JSON value.
 inline std::optional<double> number_of_json(const nlohmann::ordered_json& json) {
   if (json.is_number()) return json.get<double>();
   if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();

@@ -38,8 +38,8 @@ std::shared_ptr<const ConcatenatedSource> joined(const Options& options, const L
   return std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
-/// Sources that read the files without the format's cache of decoded data, because each value is read only once: the
-/// samples of the files, and the values to keep in memory.
+/// Two sources: the samples of the files, and the values to keep in memory. Both read the files without the format's
+/// cache of decoded data, because each value is read only once.
 struct UncachedSources {
   std::shared_ptr<const ConcatenatedSource> files;
   std::shared_ptr<const Source> values;  ///< `files`, transformed if `materialize` is set

@@ -4,8 +4,8 @@
 
 namespace trainrt::program {
 
-/// Returns the launcher that the command runs, such as "torchrun" or "accelerate launch", which starts processes of its
-/// own; "" for another program.
+/// Returns the launcher that the command runs, such as "torchrun" or "accelerate launch"; "" if the command runs no known
+/// launcher. A launcher starts processes of its own.
 std::string launcher_in(const std::vector<std::string>& command);
 
 /// Returns the command without its launcher, for a message: "python3 train.py --lr 0.1" for "torchrun --nproc-per-node 2

@@ -21,7 +21,7 @@ class ProgramFailed : public Error {
   /// The programs of all ranks failed with an error that a restart cannot fix: a missing module, a syntax error, or a
   /// command that does not exist.
   bool is_permanent = false;
-  /// The mistake that the program that failed first has reported; no kind if the failure may be temporary.
+  /// The mistake reported by the program that failed first; `mistake.kind` is "" if the failure may be temporary.
   Mistake mistake = {};
   /// The error message, without the last lines of output if rank 0's program printed the same lines.
   std::string brief = {};

@@ -29,8 +29,8 @@ struct RankExit {
   bool has_exited = false;
   ExitStatus status;      ///< valid if `has_exited`
   FailureReport failure;  ///< empty if the program has not failed
-  /// The exception or, without one, the exit code and a hash of the last lines of output; "" if the program has not failed,
-  /// was ended by a signal or printed no error.
+  /// Text that identifies the program's error: the exception or, if there is none, the exit code and a hash of the last
+  /// lines of output. It is "" if the program has not failed, was ended by a signal, or printed no error.
   std::string cause;
   bool is_permanent = false;  ///< is_permanent() of a failed program
   double age_s = 0;           ///< time since the program exited or failed, measured at the same moment on all ranks

@@ -18,7 +18,7 @@ bool repeats_mistake(std::span<const AttemptRecord> attempts);
 /// - "failed twice in the same way" if they made no step and no report
 std::string repetition_in_words(std::span<const AttemptRecord> attempts);
 
-/// Returns repetition_in_words() of the newest attempts of the run in `run_dir`. Errors while reading records count as "".
+/// Returns repetition_in_words() of the newest attempts of the run in `run_dir`; "" if their records cannot be read.
 std::string repeated_mistake(const std::string& run_dir) noexcept;
 
 }  // namespace trainrt::rundir

@@ -57,7 +57,8 @@ struct AttemptRecord {
   std::int64_t saved_step = -1;
   /// number of the checkpoint with saved_step; -1: no checkpoint, or unknown (records of older versions)
   std::int64_t saved_checkpoint = -1;
-  /// number of reports when the attempt began; a train function may make reports and no steps
+  /// number of the run's reports when the attempt began; recorded beside first_step, since a train function may report
+  /// without making steps
   std::int64_t first_iteration = 0;
   std::int64_t saved_iteration = -1;  ///< number of reports in the checkpoint with saved_step; -1: no checkpoint
   std::int64_t iteration = 0;         ///< number of reports made so far

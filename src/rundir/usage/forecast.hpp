@@ -38,11 +38,11 @@ struct Forecast {
 /// have used other nodes. Overheads are assumed to remain proportional to the training time:
 ///   saves    = training * (time of waits for saves)/P
 ///   repeated = training * (lost time + waits and start-up of attempts that were restarted in the same allocation)/P.
-/// Waits of more than 5 minutes within a job are not included, because a user caused them, and not the restart policy.
+/// Waits of more than 5 minutes within a job are not included, because the user caused them, not the restart policy.
 ///
-/// A job with time limit L has the time L - start - end for training, saves and repeated work. Here start is the mean
-/// start-up time so far, and end is the mean shutdown time so far + 15 s. Work that does not fit into the rest of the
-/// running job needs further jobs; each of them adds start, end, and the mean wait between two jobs so far. The advised
+/// In a job with time limit L, the time L - start - end is available for training, saves and repeated work. Here start is
+/// the mean start-up time so far, and end is the mean shutdown time so far + 15 s. Work that does not fit into the rest of
+/// the running job needs further jobs; each of them adds start, end, and the mean wait between two jobs so far. The advised
 /// limit divides the work into jobs of equal length; it includes a reserve of 5 % and is rounded up to a multiple of 5
 /// minutes.
 std::optional<Forecast> forecast_of(std::span<const AttemptRecord> attempts, const std::string& now);

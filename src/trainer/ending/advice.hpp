@@ -13,8 +13,8 @@ std::string advice_for(const std::exception& error);
 /// lost.
 std::string with_advice(const std::exception& error);
 
-/// Returns the result of with_advice() for commands that write an output file and no run. If the storage is full, the
-/// advice is to choose another output file.
+/// Same as with_advice(), but for commands that write an output file (-o) instead of a run: if the storage is full or
+/// read-only, the advice is to choose another output file.
 std::string with_output_advice(const std::exception& error);
 
 }  // namespace trainrt::trainer

@@ -107,7 +107,8 @@ class Saving {
   void save_and_wait();
   /// Saves the present state because the run stops. Tries three times, since a storage fault may last only seconds.
   void save_at_stop(batch::StopCause cause);
-  /// Records that the present state has changed, so that no committed or in-flight checkpoint contains it.
+  /// Called after the state has changed. Waits for the checkpoint in flight, then records that no checkpoint contains the
+  /// present state.
   void outdate();
   /// Compares the replicated tensors of all ranks if config key checkpoint.replica_check_every asks for it at this step.
   void compare_replicas_if_due();

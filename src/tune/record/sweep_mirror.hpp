@@ -21,10 +21,11 @@ void put_config_into_mirror(const config::RunSpec& spec, const std::string& name
 /// write the journal of a lost sweep. Another process may call it at the same time.
 void restore_trials_from_mirror(const Sweep& sweep);
 
-/// Copies a lost sweep with clones from the mirror: the journal, the newest generation of each trial, and the start
-/// checkpoints of clones that have no checkpoint of their own. If the mirror lacks such a start checkpoint, the donor's
-/// newest checkpoint is copied instead. Returns false, and copies nothing, if the mirror has no journal. Throws
-/// UsageError if the mirror has no checkpoint from which a clone can start.
+/// Restores a sweep with clones whose directory was lost. Copies from the mirror: the journal, the newest generation of
+/// each trial, and, for each clone that has no checkpoint of its own, the checkpoint of its donor (the trial that was
+/// cloned) from which the clone starts. If the mirror lacks this checkpoint, copies the donor's newest checkpoint instead.
+/// Returns false, and copies nothing, if the mirror has no journal. Throws UsageError if the mirror has no checkpoint from
+/// which a clone can start.
 bool restore_clones_from_mirror(const Sweep& sweep);
 
 /// Copies the journal file `number` to the mirror of a sweep with clones, since the journal is the only

@@ -22,7 +22,8 @@ int thrower = -1;
 int pause_ms = 0;
 std::string once;
 
-/// Returns whether fit() must throw now: always, or if `once` is set, only the first time.
+/// Returns whether the train function must throw now: always if `once` is empty; otherwise only if the file `once` does not
+/// exist yet. Creates this file.
 bool is_time() {
   if (once.empty()) return true;
   if (std::filesystem::exists(once)) return false;

@@ -43,7 +43,7 @@ std::int64_t place_in(const Box& box, const Shape& element) {
   return place;
 }
 
-/// Copies byte by byte. The result of the tested copy must be the same.
+/// Reference implementation of BoxCopy: copies byte by byte. BoxCopy must have the same result.
 std::uint64_t naive_copy(const Box& from, const std::string& source, const Box& to, std::string& target,
                          std::size_t element, std::size_t first, std::size_t last) {
   std::uint64_t shared = 0;

@@ -93,8 +93,8 @@ T value_of(arrow::Result<T> result) {
   return std::move(result).ValueUnsafe();
 }
 
-/// Calls `function`. If reading `input` has thrown an exception, rethrows that exception. Otherwise converts an
-/// exception of Arrow to Error.
+/// Calls `function`. If it throws, rethrows the exception that reading `input` threw, if there is one; otherwise converts
+/// an exception that is not an Error to Error. `input` may be null.
 template <class Function>
 auto guarded(const std::shared_ptr<ArrowInput>& input, const Function& function) try {
   return function();

@@ -33,7 +33,7 @@ class XgboostLibrary {
   /// `given`: the key `library` of [xgboost]. Throws UsageError if the library cannot be loaded, or is older than 1.7.
   explicit XgboostLibrary(const std::string& given);
 
-  /// Throws Error, with the library's message without its stack trace, if `code` is not 0.
+  /// If `code` is not 0, throws Error with the library's message, from which the stack trace is removed.
   void check(int code) const;
   std::string last_error() const;
   int major() const { return major_; }

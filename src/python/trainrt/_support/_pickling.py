@@ -72,7 +72,7 @@ def _definition(thing: Any) -> str:
 
 
 def _by_value(thing: Any, why: str, label: str) -> bytes:
-    """Returns a message with two pickles: of `thing`, and of the functions and classes of the script that `thing` contains, by name."""
+    """Returns two pickles, one after the other: `thing`, and {name: object} of the functions and classes that `thing` uses from the script."""
     failed = f"{label} cannot be sent to the processes that run it"
     try:
         cloudpickle = importlib.import_module("cloudpickle")

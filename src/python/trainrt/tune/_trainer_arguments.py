@@ -66,8 +66,8 @@ class TrainerArguments:
         """Returns the sections of the datasets. All trials share one config, so the sections contain the datasets of every trial."""
         config = trainer.dataset_config
         if _assignment.is_custom(config):
-            raise ValueError(f"param_space['datasets'] has a domain at '{next(iter(self.choices))}', which {type(config).__name__}.configure() cannot "
-                             f"assign: use a DataConfig without configure()")
+            raise ValueError(f"param_space['datasets'] has a domain for the dataset '{next(iter(self.choices))}', but {type(config).__name__}.configure() "
+                             f"cannot assign a dataset that differs between trials. Use a DataConfig without configure()")
         sections = {}
         for name, dataset in trainer.datasets.items():
             for number, each in enumerate(self.choices.get(name, [dataset])):

@@ -64,7 +64,8 @@ void reads_as_hdf5(const std::string& path) {
   CHECK(gathered<std::int32_t>(*dataset, 0, backwards) == expected);
 }
 
-/// Files a.h5 .. d.h5 with x [5, 2, 3] each: plain, big-endian, gzip, and never written.
+/// Creates the files a.h5 to d.h5, each with a dataset x of shape [5, 2, 3]: plain in a, big-endian in b, compressed with
+/// gzip in c, and never written in d (fill value 7).
 void make_sources(const Scratch& dir) {
   const std::vector<H5Make> kinds{
       {}, {.type = H5T_STD_I32BE}, {.chunk = {2, 2, 2}, .gzip = 1}, {.is_written = false, .fill = 7}};

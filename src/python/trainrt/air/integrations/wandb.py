@@ -136,7 +136,8 @@ def _key_of(api_key: str | None, api_key_file: str | None) -> str | None:
 
 
 def _defaults(rank_zero_only: bool) -> dict[str, Any]:
-    """Returns the arguments that describe the run of this process. Each rank has an id of its own if all ranks log."""
+    """Returns default arguments of wandb.init() that identify this run: name, id, directory and group. If all ranks log, each rank has its own name
+    and id. Returns {} outside a run."""
     session = session_of_run()
     if session is None:
         return {}

@@ -170,7 +170,7 @@ _TYPES = {
     "integer": (_integer, _INTEGER),
     "integer_per_column": (_per_column(_integer), _INTEGER + ", or a dict with one for each column"),
     "numbers_per_column": (_per_column(_numbers), "a list of finite numbers, or a dict with one for each column"),
-    "category_limits": (_limits, "a dict of columns and ints from 1 on, as in {{'city': 10}}"),
+    "category_limits": (_limits, "a dict from column names to ints of at least 1, such as {{'city': 10}}"),
     "scalar": (_scalar, "a number, a string or a bool"),
     "element_type": (_element_type, "one of " + ", ".join(ELEMENT_TYPES) + ", or a NumPy type of these"),
 }

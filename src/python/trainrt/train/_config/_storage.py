@@ -66,7 +66,7 @@ def path_in_filesystem(path, filesystem):
     if not scheme:
         return text
     if "://" in text and _store_url.parsed(text).has_options:
-        raise ValueError("RunConfig(storage_path=..., storage_filesystem=...): the storage_path has options of the store; the filesystem object sets them. "
-                         "Remove the options, or the filesystem")
+        raise ValueError("RunConfig(storage_path=..., storage_filesystem=...): storage_path has options ('anonymous@', or text after '?'), but the "
+                         "filesystem object sets them. Remove these options from storage_path, or leave out storage_filesystem")
     text = _paths.expanded(text.removeprefix(scheme) if "://" in text else text.lstrip("/"), "RunConfig(storage_path)")
     return _paths.ExpandedPath(_filesystem.url_in(filesystem, scheme, text))

@@ -86,7 +86,7 @@ def run_function(trainer, session):
 
 
 def report_failure(runtime, error):
-    """Reports an exception, with the traceback from the user's code on, to the runtime, which ends the other ranks."""
+    """Reports an exception to the runtime, which then ends the other ranks. The reported traceback begins at the user's code."""
     runtime._report_failure(type(error), error, user_traceback(error.__traceback__))
 
 
@@ -145,7 +145,8 @@ def _names(text):
 
 
 def _check_open_run(settings, runtime):
-    """Checks that the run that is already open is the one of the trainer. Prints a note for each setting that does not apply."""
+    """Raises ValueError if the open run does not match the trainer's run name or number of workers, or if the trainer has datasets. Prints a note for
+    each other setting that does not apply to the open run."""
     name = settings.get("run.name", runtime.run_name)
     if name != runtime.run_name:
         raise ValueError(f"RunConfig(name={name!r}): the run '{runtime.run_name}' is open already, since trainrt.context(), report() or get_context() was "

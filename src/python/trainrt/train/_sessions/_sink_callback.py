@@ -77,6 +77,6 @@ class SinkCallback(UserCallback):
         if self._key is None or os.environ.get(self.key_variable) == self._key:
             return
         if _current.is_rank_program():
-            raise ValueError(f"{type(self).__name__}: the key is an argument, and trainrt started this script, so that the key does not reach the program "
-                             f"of the sink. Set the environment variable {self.key_variable} before trainrt starts")
+            raise ValueError(f"{type(self).__name__}: the key that was given as an argument cannot be passed to the tracker's program, because trainrt "
+                             f"started this script. Set the environment variable {self.key_variable} before you start trainrt")
         os.environ[self.key_variable] = self._key

@@ -115,7 +115,7 @@ def _keras_3_leaves(name, variable, value):
 
 
 class _TorchLeaf:
-    """Leaf of a variable on torch: trainrt.State accepts its tensor."""
+    """Leaf of a variable of Keras's torch backend. Passes the variable's tensor to trainrt.State."""
 
     def __init__(self, name, variable):
         self.name, self._variable = name, variable

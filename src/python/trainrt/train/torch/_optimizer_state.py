@@ -97,8 +97,8 @@ class OptimizerPart:
                 continue
             forms = self._forms.get(name)
             if forms is None:
-                raise ValueError(f"{self.prefix}/{path_of(name)}: the parameter has state now, but had no state when load_state() was called: set "
-                                 f"requires_grad and add its group before that")
+                raise ValueError(f"{self.prefix}/{path_of(name)}: the parameter has state now, but had none when load_state() was called. Set its "
+                                 f"requires_grad and add its parameter group before load_state()")
             for key, value in state.items():
                 if isinstance(value, torch.Tensor) != isinstance(forms.get(key), torch.Tensor):
                     raise ValueError(f"{self.prefix}/{path_of(name)}/{key} is now {kind_of(value)}, and was a "

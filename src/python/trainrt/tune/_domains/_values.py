@@ -77,7 +77,8 @@ class Categorical(Domain):
         return self.categories[self.texts.index(text)]
 
     def json(self, instead: Mapping[int, Any] | None = None) -> dict[str, Any]:
-        """Returns the domain as JSON, as Domain.json() does. `instead`, {index: value}, replaces values that are recorded separately."""
+        """Returns the domain as JSON, as Domain.json() does. `instead`, {index: value}, replaces the values at
+        these indices; the ParamSpace records them separately, because they contain domains."""
         replaced = instead or {}
         values = [replaced[index] if index in replaced else value for index, value in enumerate(self.categories)]
         return {"tune": self.kind, "values": encoded(values), "texts": self.texts}

@@ -1,4 +1,4 @@
-"""Module of Ray Train that scripts import JaxTrainer from."""
+"""Has the same path as the module train.v2.jax of Ray Train, from which scripts for Ray import JaxTrainer."""
 
 from ...jax import JaxConfig, JaxTrainer
 
