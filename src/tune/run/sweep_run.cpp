@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -106,7 +105,7 @@ SweepRun::~SweepRun() = default;
 void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file) {
   using Clock = std::chrono::steady_clock;
   Throttle others(journal_poll_interval), heartbeat(heartbeat_interval), line(progress_interval);
-  std::optional<Clock::time_point> notice_at;  // time of the message about trials that have not stopped yet
+  auto notice_at = Clock::time_point::max();  // time of the message about trials that have not stopped yet
   bool has_stopped_groups = false;
   std::pair<std::uint64_t, int> printed;  // numbers of done and running trials in the last progress line
   while (working_ > 0) {
@@ -116,8 +115,8 @@ void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups,
       if (!stop_file.empty()) io::create_exclusive(stop_file, "");
       notice_at = Clock::now() + stop_notice_delay;
     }
-    if (stop_file.empty() && notice_at && Clock::now() >= *notice_at) {
-      notice_at.reset();
+    if (stop_file.empty() && Clock::now() >= notice_at) {
+      notice_at = Clock::time_point::max();
       log::info(fmt::format("stopping: waiting for the next report of {}", counted(working_.load(), "trial")));
     }
     if (heartbeat.has_passed()) {

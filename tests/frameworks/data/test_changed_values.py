@@ -69,7 +69,7 @@ def tree_functions_name_the_columns_that_are_not_features():
 def integers_are_never_rounded_silently():
     folder = files(ids_csv="id,n\n9007199254740992,A\n9007199254740993,B\n,C\n", big_csv="id\n18446744073709551615\n", real_csv="id\n1e300\n9007199254740994\n\n0.5\n",
                    ids_jsonl='{"id":18446744073709551615}\n', null_jsonl='{"id":9007199254740993}\n{"id":null}\n')
-    refused(folder, "ids.csv", says=["row 3", "column 'id'", "9007199254740993", "set types = id:f64 to round it", "types = id:text"])
+    refused(folder, "ids.csv", says=["row 3", "column 'id'", "9007199254740993", "set types = id:f64 to round such integers", "types = id:text"])
     equal(inspect(folder, "ids.csv", "--types=id:text")[0]["id"], ["9007199254740992", "9007199254740993", ""], "as texts")
     equal(inspect(folder, "ids.csv", "--types=id:f64")[0]["id"][1], 9007199254740992.0, "rounded on request")
     equal(inspect(folder, "real.csv")[0]["id"][:2], [1e300, 9007199254740994.0], "values of f64")

@@ -1135,7 +1135,7 @@ for name, text, *words in (
         ("a_traceback_in_a_number", "send({'op': 'failed', 'error': 'no luck', 'traceback': 3})", "\"traceback\""),
         ("a_reduction_with_a_number_as_name", "send({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum', 'name': 3, 'memory': 64}, memory(64))", "\"name\""),
         ("a_file_for_perhaps_each_rank", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {}, 'files': [{'name': 'f', 'path': 'f', 'per_rank': 'perhaps'}]})", "per_rank"),
-        ("a_sum_of_no_value", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 1}, 'sums': ['w'], 'files': []})", "\"sums\"", "names of the message's values"),
+        ("a_sum_of_no_value", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 1}, 'sums': ['w'], 'files': []})", "\"sums\"", "may only contain names of"),
         ("a_sum_of_texts", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 'x'}, 'sums': ['v'], 'files': []})", "'v'", "numbers"),
         ("a_value_that_is_a_list", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': [1]}, 'files': []})", "'v'"),
         ("a_tensor_that_is_a_number", "send({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "\"name\""),

@@ -379,7 +379,7 @@ def split_and_shuffle_write_every_sample_once_and_repeat_for_the_same_seed():
     check(len({tuple(order) for order in orders}) == 4, "another seed or block does not change the order")
     blocks = {number // 10 for number in orders[5][:200]}
     equal(len(blocks), 20, "blocks of a window")
-    for words, message in {("--split", "1.5"): ["--split", "between 0 and 1"], ("--split", "0.00001"): ["empty"], ("--columns", "id,idd"): ["unknown field 'idd'", "did you mean 'id'"]}.items():
+    for words, message in {("--split", "1.5"): ["--split", "between 0 and 1"], ("--split", "0.00001"): ["would get none of the"], ("--columns", "id,idd"): ["unknown field 'idd'", "did you mean 'id'"]}.items():
         refused("convert", source, "-o", folder / "none.csv", *words, message=message)
 
 
