@@ -27,8 +27,8 @@ class ExportSource {
   /// Returns the meta data of the checkpoint as a JSON text: {"index": 12, "iteration": 3, ...}.
   std::string meta_text() const;
 
-  /// Reads the tensors `order`, which must belong to this source, as stream_tensors() does. Throws Error if a stop
-  /// signal arrives.
+  /// Reads the tensors in the given order, and passes their pieces to `take`; see stream_tensors(). All of them must belong
+  /// to this source. Throws Error if a stop signal arrives.
   void stream(const Tensors& order, const std::function<void(const TensorPiece&)>& take) const;
   void stream(const std::function<void(const TensorPiece&)>& take) const { stream(tensors_, take); }
 

@@ -19,8 +19,9 @@ namespace trainrt::data {
 struct ReadAheadLimits {
   int threads = 1;        ///< number of threads, > 0
   std::size_t items = 2;  ///< maximum number of items that are being read, or wait to be returned by next(); > 0
-  /// Number of consecutive items (a run) that a thread reads before it waits for free memory; > 0, <= items. A larger
-  /// number is faster for items that take little time to read, because threads are woken up less often.
+  /// Number of consecutive items (a run) that a thread reads in one go; > 0, <= items. The thread begins when there is room
+  /// for all of them. A larger number is faster for items that take little time to read, because threads are woken up less
+  /// often.
   std::size_t run = 1;
 };
 

@@ -40,7 +40,7 @@ io::H5Members members_of(const DataFile& file, hid_t group) {
   return about(file_in_words(file), [&] { return io::h5_members(group); });
 }
 
-/// Returns the names of all datasets below a group that can be fields.
+/// Returns the names of those datasets below a group that can be read as fields.
 std::vector<std::string> usable_datasets(const DataFile& file, hid_t group, const std::string& group_name) {
   auto members = members_of(file, group);
   std::vector<std::string> names;

@@ -36,8 +36,8 @@ using ByCategory = std::unordered_map<Category, T>;
 
 /// Splits a text at each single space, as Python's split(" "). Adjacent spaces yield empty words.
 std::vector<std::string_view> split_words(std::string_view text);
-/// Returns the hash of a text, which is the index of a feature, from 0 to `features` - 1: the text's SHA-256, as an integer
-/// of 256 bits, modulo `features` > 0. Ray Data's hashing preprocessors use the same hash.
+/// Returns the index of the feature, from 0 to `features` - 1, to which a text is hashed: its SHA-256, as an integer of 256
+/// bits, modulo `features`. Ray Data's hashing preprocessors compute the same index. `features` must be positive.
 std::uint64_t hashed_feature(std::string_view text, std::uint32_t features);
 
 /// Calls visit(index, value) for each value of a column, in order: `index` counts the values, and `value` is nullptr for

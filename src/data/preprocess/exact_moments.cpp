@@ -52,7 +52,7 @@ cpp_int weighted_sum(const Elements& elements, unsigned step, const Number& numb
 
 }  // namespace
 
-/// Writes the sums of those exponents that have any, each exponent before its sums.
+/// Writes the number of exponents with a sum other than 0, then each of these exponents, followed by its sums.
 void ExactMoments::write(PackedWriter& into) const {
   const auto occurs = [](const Sums& sums) { return sums.values != 0 || sums.squares != 0 || sums.carries != 0; };
   into.number(static_cast<std::uint64_t>(std::ranges::count_if(sums_, occurs)));

@@ -69,7 +69,7 @@ TableSource::TableSource(std::string path, TablePlan plan, const Open& open, con
   if (max_kept > 0) keep_all(max_kept);
 }
 
-/// Decodes all blocks. Keeps them in memory if they need at most `max_bytes` bytes in total.
+/// Decodes all blocks and keeps them in memory. If they need more than `max_bytes` bytes in total, stops and frees them.
 void TableSource::keep_all(std::uint64_t max_bytes) {
   std::uint64_t bytes = 0;
   std::vector<std::vector<ChunkCache::Values>> kept;

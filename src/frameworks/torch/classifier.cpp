@@ -48,7 +48,7 @@ void require_classes(const std::uint8_t* labels, std::int64_t count, const std::
                      std::to_string(class_count - 1));
 }
 
-/// Converts batches to tensors. The tensors that a call returns are valid until the next call.
+/// Converts batches to tensors. The tensors that from() returns are valid until its next call.
 class Inputs {
  public:
   Inputs(std::string name, std::int64_t batch_size, const Shape& image_shape, torch::Device device)
