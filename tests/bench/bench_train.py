@@ -42,9 +42,9 @@ PARTS = ("fashion", "cost", "resnet")
 class Task:
     """Training that both sides do: a train function, its data, its [loop] section, and the same options for the peer."""
 
-    def __init__(self, function, data, loop, peer):
+    def __init__(self, function, data, loop, peer, sections=None):
         self.function, self.data, self.loop, self.peer = function, data, loop, peer
-        self.sections = data_sections(data) if function != "gpt" else ""
+        self.sections = sections or data_sections(data)
 
     def config(self, bench, name, storage):
         loop = "".join(f"{key} = {value}\n" for key, value in self.loop.items())
@@ -72,10 +72,9 @@ def token_files(folder, counts):
 
 
 def transformer_task(data):
-    """The function gpt with 10.4 million parameters."""
-    task = Task("gpt", data, {"batch_size": GPT_BATCH, "vocab_size": 4096, "block_size": GPT_BLOCK, "n_layer": 6, "n_head": 8, "n_embd": 352}, [])
-    task.sections = f"[data.train]\nformat = tokens\nsource = {data}/train.bin\ndtype = u16\nlength = {GPT_BLOCK}\n"
-    return task
+    """The function gpt with 10.4 million parameters; it has no peer."""
+    return Task("gpt", data, {"batch_size": GPT_BATCH, "vocab_size": 4096, "block_size": GPT_BLOCK, "n_layer": 6, "n_head": 8, "n_embd": 352}, [],
+                f"[data.train]\nformat = tokens\nsource = {data}/train.bin\ndtype = u16\nlength = {GPT_BLOCK}\n")
 
 
 def free_port():

@@ -15,14 +15,16 @@ namespace {
 
 using torch::optim::Optimizer;
 
-/// This rank's part of a tensor. All parts but the last have a multiple of this number of elements: vector instructions
-/// then process the same elements as in an update of the complete tensor.
+/// Each part of a tensor begins at a multiple of this number of elements, so that vector instructions process the same
+/// elements together as in an update of the complete tensor.
 constexpr std::int64_t grain = 64;
 
+/// A rank's part of a tensor: a range of its elements in row-major order. It may be empty.
 struct Part {
-  std::int64_t first = 0, count = 0;  // in elements
+  std::int64_t first = 0, count = 0;
 };
 
+/// Returns this rank's part of a tensor of `count` elements.
 Part part_of(std::int64_t count, const Communicator& communicator) {
   const auto grains = (count + grain - 1) / grain;
   const auto begin_of = [&](int rank) { return std::min(count, grains * rank / communicator.size() * grain); };
@@ -126,25 +128,25 @@ struct SharedWeights::Impl {
   std::size_t bytes = 0;
   std::vector<at::Tensor> parameters;  // complete
   std::vector<at::Tensor> parts;       // this rank's parts of those parameters of which it has one
-  std::vector<std::size_t> part_of;    // for each of `parts`: index of its parameter
+  std::vector<std::size_t> index_of;   // for each of `parts`: index of its parameter
   std::unique_ptr<Optimizer> of_parts;
 
   /// Creates the optimizer that updates this rank's parts. Its tensors are views of the complete tensors.
   void make_parts(const MakeOptimizer& make_optimizer) {
     std::vector<Part> ranges;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const auto range = frameworks::part_of(parameters[i].numel(), communicator);
+      const auto range = part_of(parameters[i].numel(), communicator);
       if (range.count == 0) continue;
       parts.push_back(slice(parameters[i], range));
       parts.back().mutable_grad() = slice(parameters[i].grad(), range);
-      part_of.push_back(i);
+      index_of.push_back(i);
       ranges.push_back(range);
     }
     // libtorch refuses an optimizer without parameters
     if (!parts.empty()) of_parts = make_optimizer(parts);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       std::vector<at::Tensor> state;
-      for (const auto& tensor : access.tensors(optimizer, parameters[part_of[i]]))
+      for (const auto& tensor : access.tensors(optimizer, parameters[index_of[i]]))
         state.push_back(slice(tensor, ranges[i]));
       access.set(*of_parts, parts[i], state);
     }
@@ -175,7 +177,7 @@ void SharedWeights::step() {
   auto& s = *impl_;
   at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < s.parts.size(); ++i)
-    s.access.set_steps(*s.of_parts, s.parts[i], s.access.steps(s.optimizer, s.parameters[s.part_of[i]]));
+    s.access.set_steps(*s.of_parts, s.parts[i], s.access.steps(s.optimizer, s.parameters[s.index_of[i]]));
   if (s.of_parts) s.of_parts->step();
   for (const auto& parameter : s.parameters)
     s.access.set_steps(s.optimizer, parameter, s.access.steps(s.optimizer, parameter) + 1);
