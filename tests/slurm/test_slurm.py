@@ -199,7 +199,6 @@ def doctor_measures_the_network_between_the_nodes_of_a_step():
     between = found["all_reduce_between_nodes"]["figures"]
     equal(between["nodes"], 2, "number of measured nodes", job)
     check(between["bytes_per_second"] > 1e6 and 1e-7 < between["latency_seconds"] < 1, f"unlikely: {between}", job)
-    check(abs(found["clocks"]["figures"]["largest_difference_seconds"]) < 0.5, f"the nodes have the same clock, but the difference is large: {found['clocks']}", job)
     equal(len(found["storage_rate"]["figures"]["nodes"]), 2, "nodes that wrote", job)
     check("Slurm job" in found["job"]["text"], f"the job is not recognized: {found['job']}", job)
     equal(os.listdir(folder), [], "remaining files", job)

@@ -126,10 +126,6 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return shown == ranks.size() ? text : text + fmt::format(" and {} more", ranks.size() - shown);
 }
 
-std::string range_text(std::int64_t min, std::int64_t max, std::string_view noun) {
-  return min == max ? counted(max, noun) : fmt::format("{} to {}", min, counted(max, noun));
-}
-
 bool has_rdma_device() {
   std::error_code missing;
   return std::filesystem::directory_iterator("/sys/class/infiniband", missing) != std::filesystem::directory_iterator();

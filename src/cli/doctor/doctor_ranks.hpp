@@ -113,13 +113,11 @@ class DoctorRanks {
 /// Returns "rank 3", "ranks 1, 3, 5" or "ranks 0, 1, 2, 3 and 96 more". Pure function.
 std::string ranks_text(const std::vector<int>& ranks);
 
-/// Returns "1 core", "2 cores" or "1 to 2 cores". Pure function.
-std::string range_text(std::int64_t min, std::int64_t max, std::string_view noun);
-/// Returns this text for the lowest and the highest of `numbers`, which must not be empty.
+/// Returns the lowest and the highest of `numbers`, which must not be empty: "1 core", "2 cores" or "1 to 2 cores".
 template <class Number>
 std::string range_text(const std::vector<Number>& numbers, std::string_view noun) {
   const auto [min, max] = std::ranges::minmax(numbers);
-  return range_text(static_cast<std::int64_t>(min), static_cast<std::int64_t>(max), noun);
+  return (min == max ? "" : fmt::format("{} to ", min)) + counted(static_cast<std::int64_t>(max), noun);
 }
 
 /// Appends `text` to `texts` unless it is already there.

@@ -35,8 +35,7 @@ ProcessLimits own_limits() {
           .address_space = limit_of(RLIMIT_AS),
           .data = limit_of(RLIMIT_DATA),
           .cpu_time = limit_of(RLIMIT_CPU),
-          .file_size = limit_of(RLIMIT_FSIZE),
-          .core_file = limit_of(RLIMIT_CORE)};
+          .file_size = limit_of(RLIMIT_FSIZE)};
 }
 
 std::vector<std::string> limits_too_low(const ProcessLimits& limits) {

@@ -21,7 +21,6 @@ struct ProcessLimits {
   Limit data;           ///< ulimit -d, bytes
   Limit cpu_time;       ///< ulimit -t, seconds
   Limit file_size;      ///< ulimit -f, bytes
-  Limit core_file;      ///< ulimit -c, bytes
 };
 
 /// Returns the limits of this process. Throws Error.

@@ -93,7 +93,6 @@ def json_holds_every_check_and_its_figures():
     check(node["bytes_per_second"] > 1e6 and 1e-8 < node["latency_seconds"] < 1, f"unlikely: {node}", job)
     check(checks["storage_rate"]["figures"]["bytes_per_second"] > 1e5, f"unlikely: {checks['storage_rate']}", job)
     equal(checks["storage"]["figures"]["ranks_in_trouble"], 0, "ranks that cannot write", job)
-    equal(checks["file_locks"]["figures"], {"flock": True, "fcntl": True}, "locks that work", job)
     for library in ("mpi", "pmix", "hdf5"):
         figures = checks[library]["figures"]
         check(re.search(r"\d+\.\d+", figures["compiled"]) and re.search(r"\d+\.\d+", figures["loaded"]), f"no version in {figures}", job)
@@ -328,7 +327,7 @@ def a_stale_lock_of_a_torch_extension_is_named_with_its_path():
     check_grade(checks, "stale_locks", "ok")
     os.utime(lock, (time.time() - 3 * 3600,) * 2)
     checks, _ = of_program("true", env=env)
-    check_grade(checks, "stale_locks", "warning", f"{lock} is 3.0 h old", f"rm {lock}")
+    check_grade(checks, "stale_locks", "warning", str(lock), f"rm {lock}")
     equal(checks["stale_locks"]["text"].count(str(lock)), 1, "number of times that the lock is named")
 
 

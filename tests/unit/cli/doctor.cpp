@@ -99,8 +99,8 @@ TEST_CASE("a problem of several ranks is reported once") {
   CHECK_THAT(text, StartsWith("ranks 0, 1 on ") && Contains(": no folder"));
   CHECK(ranks_text({3}) == "rank 3");
   CHECK(ranks_text({0, 1, 2, 3, 4, 5}) == "ranks 0, 1, 2, 3 and 2 more");
-  CHECK(range_text(1, 1, "core") == "1 core");
-  CHECK(range_text(1, 2, "core") == "1 to 2 cores");
+  CHECK(range_text(std::vector{1, 1}, "core") == "1 core");
+  CHECK(range_text(std::vector{2, 1}, "core") == "1 to 2 cores");
 }
 
 TEST_CASE("a port on which this process listens is counted until it is closed") {

@@ -84,8 +84,7 @@ TEST_CASE("limits that are too low are named with the option of ulimit and how f
                            .address_space = none,
                            .data = none,
                            .cpu_time = none,
-                           .file_size = none,
-                           .core_file = {0, cli::unlimited}};
+                           .file_size = none};
   CHECK(limits_too_low(well).empty());
   auto low = well;
   low.open_files = {1024, 1048576};

@@ -16,14 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns a hash of the file, to compare scripts; "" if the file is too large to be a script.
-std::string hash_of_script(const std::string& file) {
-  constexpr std::uintmax_t max_bytes = 4 << 20;
-  std::error_code error;
-  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > max_bytes) return {};
-  return fmt::format("{:016x}", stable_hash(io::read_file(file)));
-}
-
 Json probe_program(const Subject& subject) {
   const auto& name = subject.command.front();
   const auto executable = find_executable(name);
@@ -32,7 +24,10 @@ Json probe_program(const Subject& subject) {
         fmt::format("executable '{}' not found on {}this node", name, name.find('/') == name.npos ? "the PATH of " : ""));
   program::require_script(subject.command);
   const auto script = program::script_of(subject.command);
-  return {{"executable", executable}, {"script", script}, {"hash", script.empty() ? "" : hash_of_script(script)}};
+  constexpr std::uintmax_t max_script_bytes = 4 << 20;
+  std::error_code error;
+  const bool is_hashed = fs::is_regular_file(script, error) && fs::file_size(script, error) <= max_script_bytes;
+  return {{"executable", executable}, {"script", script}, {"hash", is_hashed ? stable_hash(io::read_file(script)) : 0}};
 }
 
 Finding check_program(const DoctorRanks& ranks, Json& figures) {

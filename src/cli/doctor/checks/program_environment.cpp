@@ -2,6 +2,7 @@
 #include <cctype>
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include <arpa/inet.h>
 
@@ -21,12 +22,12 @@ std::string torch_extensions_folder(const Environment& environment) {
   return (cache.empty() ? value("HOME") + "/.cache" : cache) + "/torch_extensions";
 }
 
-/// Returns the files named `lock` in `folder` that are at least 10 minutes old, with their age. A running compilation
-/// has no lock of this age. torch waits without a limit until such a file is removed.
-Json stale_locks_in(const std::string& folder) {
+/// Returns the paths of the files named `lock` in `folder` that are at least 10 minutes old. A running compilation has no
+/// lock of this age. torch waits without a limit until such a file is removed.
+std::vector<std::string> stale_locks_in(const std::string& folder) {
   constexpr std::chrono::minutes min_age(10);
   constexpr int max_depth = 3;  // py311_cpu/fused_adam/lock
-  Json locks = Json::array();
+  std::vector<std::string> locks;
   std::error_code error;
   std::filesystem::recursive_directory_iterator entry(folder, std::filesystem::directory_options::skip_permission_denied,
                                                       error);
@@ -35,33 +36,22 @@ Json stale_locks_in(const std::string& folder) {
     std::error_code removed;
     if (entry->path().filename() != "lock") continue;
     const auto age = std::filesystem::file_time_type::clock::now() - entry->last_write_time(removed);
-    if (!removed && age >= min_age)
-      locks.push_back(
-          {{"path", entry->path().string()}, {"hours", std::chrono::duration<double, std::ratio<3600>>(age).count()}});
+    if (!removed && age >= min_age) locks.push_back(entry->path().string());
   }
   return locks;
 }
 
 Finding check_stale_locks(const DoctorRanks& ranks, Json& figures) {
   const auto folder = torch_extensions_folder(ranks.environment());
-  const auto answers = ranks.ask_nodes([&] { return stale_locks_in(folder); });
-  std::vector<std::string> paths;
-  const auto problems = ranks.problems_in(answers, [&](const Json& locks) {
-    std::vector<std::string> texts;
-    for (const auto& lock : locks) {
-      add_if_new(paths, lock.at("path"));
-      texts.push_back(
-          fmt::format("{} is {:.1f} h old", lock.at("path").get<std::string>(), lock.at("hours").get<double>()));
-    }
-    return join(texts, "; ");
-  });
+  const auto answers = ranks.ask_nodes([&] { return Json(stale_locks_in(folder)); });
+  std::set<std::string> paths;
+  for (const auto& locks : answers.values) paths.insert(locks.begin(), locks.end());
   figures = {{"folder", folder}, {"locks", paths}};
   std::string command = "rm";
   for (const auto& path : paths) command += " " + shell_quoted(path);
   return warning_if(
-      problems,
-      "torch and DeepSpeed wait for such a file forever. If no program compiles extensions now, remove the file: " +
-          command,
+      ranks.problems_in(answers, [](const Json& locks) { return join(locks.get<std::vector<std::string>>()); }),
+      "torch and DeepSpeed wait for such an old lock forever. If no program compiles extensions now, remove it: " + command,
       "no stale locks of torch extensions");
 }
 
@@ -123,9 +113,8 @@ Finding check_proxy(const DoctorRanks& ranks, Json& figures) {
   } catch (const ProbeFailed&) {  // the check `program_address` reports the reason
   }
   const auto answers = ranks.ask([&] { return Json{{"problem", proxy_problem(ranks.environment(), addresses)}}; });
-  const auto in_trouble = [](const std::string& problem) { return !problem.empty(); };
-  figures = {{"addresses", addresses},
-             {"ranks_in_trouble", std::ranges::count_if(answers.all<std::string>("problem"), in_trouble)}};
+  const auto fine = std::ranges::count(answers.all<std::string>("problem"), "");
+  figures = {{"addresses", addresses}, {"ranks_in_trouble", ranks.world().size - fine}};
   return warning_if(ranks.problems_in(answers, "problem"),
                     "unset the proxy in the batch script, or add the addresses of all nodes to no_proxy: gRPC, which JAX "
                     "and TensorFlow use, connects the ranks through it",
@@ -137,7 +126,6 @@ Finding check_limits(const DoctorRanks& ranks, Json& figures) {
     const auto limits = own_limits();
     return Json{{"open_files", limits.open_files.soft},
                 {"processes", limits.processes.soft},
-                {"core_files", limits.core_file.soft > 0},
                 {"too_low", join(limits_too_low(limits))}};
   });
   const auto min_of = [&](const char* key) {
@@ -145,12 +133,10 @@ Finding check_limits(const DoctorRanks& ranks, Json& figures) {
     return min == unlimited ? "unlimited" : std::to_string(min);
   };
   const auto files = min_of("open_files"), processes = min_of("processes");
-  const bool has_core_files = std::ranges::max(answers.all<int>("core_files")) > 0;
-  figures = {{"open_files", files}, {"processes", processes}, {"core_files", has_core_files}};
+  figures = {{"open_files", files}, {"processes", processes}};
   return warning_if(ranks.problems_in(answers, "too_low"),
                     "set the limit in the batch script before srun, which passes limits on (--propagate), or ask the site",
-                    fmt::format("{} open files, {} processes; a program that crashes writes {} core file", files, processes,
-                                has_core_files ? "a" : "no"));
+                    fmt::format("{} open files, {} processes", files, processes));
 }
 
 constexpr std::array<Check, 3> program_environment_checks = {{

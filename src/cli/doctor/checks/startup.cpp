@@ -1,7 +1,5 @@
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <cmath>
 
 #include "batch/lease.hpp"
 #include "cli/doctor/doctor_container.hpp"
@@ -20,25 +18,22 @@ Finding check_launcher(const DoctorRanks& ranks, Json& figures) {
       fmt::format("{} ({}), {}, communicator {}", launcher.name, launcher.help, counted(world.size, "rank"), backend));
 }
 
-/// Returns whether the ranks need PMIx: if PMIx has connected them, or if a single rank runs in a container.
-bool needs_pmix(const World& world, const launch::StepView& view) {
-  return world.launcher == "pmix" || (world.size == 1 && !view.container.empty());
-}
-
 /// Reports missing parts of a container. They are at most a warning, because the ranks are already connected.
 Finding check_container(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([&] {
     const auto view = launch::view_of_step(ranks.environment());
-    const auto mine = needs_pmix(ranks.world(), view) ? finding_of_step(view) : ok("this launch does not use PMIx");
-    return Json{{"text", mine.text}, {"advice", mine.advice}, {"figures", mine.figures}};
+    // A single rank in a container may have been meant as one of several ranks, which PMIx could not connect.
+    const bool needs_pmix = ranks.world().launcher == "pmix" || (ranks.world().size == 1 && !view.container.empty());
+    const auto mine = needs_pmix ? finding_of_step(view) : ok("this launch does not use PMIx");
+    const bool is_ok = mine.grade == Grade::ok;
+    return Json{{"ok", is_ok ? mine.text : ""},
+                {"problem", is_ok ? "" : mine.text},
+                {"advice", mine.advice},
+                {"figures", mine.figures}};
   });
-  const auto is_ok = [](const Json& answer) { return answer.at("advice") == ""; };
-  const auto first_problem = std::ranges::find_if_not(answers.values, is_ok);
-  const auto& shown = first_problem == answers.values.end() ? answers.first() : *first_problem;
+  const auto& shown = *std::ranges::max_element(answers.values, {}, [](const Json& each) { return each.at("ok") == ""; });
   figures = shown.at("figures");
-  const auto problems = ranks.problems_in(
-      answers, [&](const Json& answer) { return is_ok(answer) ? "" : answer.at("text").get<std::string>(); });
-  return warning_if(problems, shown.at("advice"), shown.at("text"));
+  return warning_if(ranks.problems_in(answers, "problem"), shown.at("advice"), shown.at("ok"));
 }
 
 Finding check_ranks(const DoctorRanks& ranks, Json& figures) {
@@ -62,7 +57,7 @@ Finding check_job(const DoctorRanks& ranks, Json& figures) {
   if (!id) return ok("no Slurm job");
   figures["restarts"] = environment.number("SLURM_RESTART_COUNT").value_or(0);
   const auto answers = ranks.ask([&] {
-    if (ranks.world().node_rank > 0 || !ranks.leads_node()) return Json();  // one query per job
+    if (ranks.world().rank > 0) return Json();  // one query per job
     batch::Lease::Answer answer;
     if (const auto ask = batch::ask_slurm(environment)) answer = ask(false);
     return Json{{"known", answer.known}, {"seconds", answer.seconds ? Json(*answer.seconds) : Json()}};
@@ -95,14 +90,13 @@ Finding check_components(const DoctorRanks& ranks, Json& figures) {
 Finding check_preemption(const DoctorRanks& ranks, Json& figures) {
   constexpr double min_seconds = 5;
   const auto answers = ranks.ask([&] {
-    if (ranks.world().node_rank > 0 || !ranks.leads_node()) return Json();  // one query per job
+    if (ranks.world().rank > 0) return Json();  // one query per job
     const std::atomic<bool> cancelled = false;
     const auto ask = batch::ask_slurm_notice(ranks.environment());
     const auto seconds = ask ? ask(cancelled) : std::nullopt;
     return seconds ? Json(*seconds) : Json();
   });
-  const auto& answer = answers.first();
-  figures["seconds_to_save"] = answer;
+  const auto& answer = figures["seconds_to_save"] = answers.first();
   if (answer.is_null())
     return ok("the time between SIGTERM and SIGKILL is not known outside a Slurm job or without scontrol");
   const double seconds = answer;
@@ -114,55 +108,13 @@ Finding check_preemption(const DoctorRanks& ranks, Json& figures) {
       text);
 }
 
-constexpr int clock_rounds = 9;
-using ClockReadings = std::array<double, clock_rounds>;
-
-/// Reads the clock after each of several barriers. The median of the differences ignores delays of single readings.
-ClockReadings read_clock(Communicator& communicator) {
-  ClockReadings readings;
-  for (auto& reading : readings) {
-    communicator.barrier();
-    reading = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  }
-  return readings;
-}
-
-double median_difference(const ClockReadings& a, const ClockReadings& b) {
-  ClockReadings differences;
-  std::ranges::transform(a, b, differences.begin(), std::minus<>());
-  std::ranges::nth_element(differences, differences.begin() + clock_rounds / 2);
-  return differences[clock_rounds / 2];
-}
-
-Finding check_clocks(const DoctorRanks& ranks, Json& figures) {
-  constexpr double tolerance_seconds = 0.5;
-  if (ranks.world().node_count == 1) return ok("all ranks are on one node");
-  const auto mine = read_clock(ranks.communicator());
-  const auto answers = ranks.ask_nodes([&] { return Json(mine); });
-  const auto first = answers.first().get<ClockReadings>();
-  double max_difference = 0;
-  const auto problems = ranks.problems_in(answers, [&](const Json& answer) {
-    const auto difference = median_difference(answer.get<ClockReadings>(), first);
-    max_difference = std::max(max_difference, std::abs(difference));
-    if (std::abs(difference) <= tolerance_seconds) return std::string();
-    return fmt::format("its clock differs by {:+.1f} s from that of rank 0's node", difference);
-  });
-  figures["largest_difference_seconds"] = max_difference;
-  return warning_if(
-      problems,
-      "run chrony or ntpd on these nodes: timestamps are wrong, and munge refuses messages at a difference of 5 min",
-      fmt::format("the clocks of {} nodes differ by at most {:.1f} ms", answers.values.size(),
-                  std::max(0.1, max_difference * 1000)));
-}
-
-constexpr std::array<Check, 7> startup_checks = {{
+constexpr std::array<Check, 6> startup_checks = {{
     {"launcher", "the launcher", check_launcher, ""},
     {"container", "the parts of Slurm's PMIx server that the ranks can use", check_container, "see `launcher`"},
     {"ranks", "the number of ranks per node", check_ranks, ""},
     {"job", "the Slurm job and the time that it has left", check_job, ""},
     {"components", "the components of a heterogeneous job", check_components, ""},
     {"preemption", "the time for a save between SIGTERM and SIGKILL", check_preemption, ""},
-    {"clocks", "the nodes' clocks", check_clocks, "run `trainrt doctor` again"},
 }};
 
 }  // namespace

@@ -1,12 +1,8 @@
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <random>
 #include <thread>
-
-#include <fcntl.h>
-#include <sys/file.h>
 
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/doctor/probe_file.hpp"
@@ -126,11 +122,8 @@ Json measure_writing(const std::string& storage) {
   if (io::file_system_of(storage).free_bytes < min_free_bytes)
     throw Error(fmt::format("less than {} MiB are free", min_free_bytes >> 20));
   const io::AlignedMemory memory(write_bytes);
-  std::mt19937_64 random(1);
-  for (std::size_t i = 0; i < write_bytes; i += 8) {
-    const auto word = random();
-    std::memcpy(memory.bytes().data() + i, &word, 8);
-  }
+  const std::span words(reinterpret_cast<std::uint64_t*>(memory.bytes().data()), write_bytes / 8);
+  std::ranges::generate(words, std::mt19937_64(1));
   const ProbeFile probe(storage, "rate");
   const auto file = io::PositionalFile::create(probe.path());
   const auto start = monotonic_seconds();
@@ -163,71 +156,11 @@ Finding check_storage_rate(const DoctorRanks& ranks, Json& figures) {
                     "checkpoints will take long: choose a faster file system, or save less often (checkpoint.every)", text);
 }
 
-constexpr std::array lock_kinds = {"flock", "fcntl"};
-
-/// Tries to lock a file exclusively, without waiting. Returns false and sets errno if that fails.
-bool take_lock(std::string_view kind, int fd) {
-  if (kind == "flock") return flock(fd, LOCK_EX | LOCK_NB) == 0;
-  struct flock complete_file {};
-  complete_file.l_type = F_WRLCK;
-  return fcntl(fd, F_SETLK, &complete_file) == 0;
-}
-
-io::Descriptor open_to_lock(const std::string& path, int flags) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0600);
-  if (fd < 0) io::fail("open", path, errno);
-  return io::Descriptor(fd);
-}
-
-/// Returns the result for each kind of lock: "locked", "held" if another process has the lock, or the reason of a
-/// failure.
-Json try_locks(const io::Descriptor& file) {
-  Json results;
-  for (const auto* kind : lock_kinds) {
-    const bool locked = take_lock(kind, file.get());
-    results[kind] = locked ? "locked" : errno == EWOULDBLOCK || errno == EACCES ? "held" : std::strerror(errno);
-  }
-  return results;
-}
-
-/// Checks that file locks work between processes. Rank 0 locks a file. Then one rank per node, and a second rank of
-/// rank 0's node, try to lock it, too, and must fail.
-Finding check_file_locks(const DoctorRanks& ranks, Json& figures) {
-  const auto& world = ranks.world();
-  const bool holds = world.rank == 0;
-  const bool tries = !holds && (ranks.leads_node() || (world.node_rank == 0 && world.local_rank == 1));
-  const ProbeFile probe(ranks.subject().storage, "lock");
-  std::optional<io::Descriptor> held;
-  const auto holder = ranks.ask([&] {
-    if (!holds) return Json();
-    held.emplace(open_to_lock(probe.path(), O_CREAT));
-    return Json{{"path", probe.path()}, {"locks", try_locks(*held)}};
-  });
-  const auto& first = holder.first();
-  const auto others = ranks.ask([&] { return tries ? try_locks(open_to_lock(first.at("path"), 0)) : Json(); });
-  std::vector<std::string> problems;
-  for (const auto* kind : lock_kinds) {
-    const std::string on_first = first.at("locks").at(kind);
-    const auto problem = on_first != "locked" ? on_first : ranks.problems_in(others, [&](const Json& answer) {
-      const std::string result = answer.is_null() ? "held" : answer.at(kind);
-      return result == "held" ? "" : result == "locked" ? "got the lock that rank 0 holds" : result;
-    });
-    figures[kind] = problem.empty();
-    if (!problem.empty()) problems.push_back(fmt::format("{} does not work: {}", kind, problem));
-  }
-  return warning_if(
-      join(problems, "; "),
-      "trainrt locks no files, but other programs do: set HDF5_USE_FILE_LOCKING=FALSE for HDF5 programs such as "
-      "h5py (flock), and keep files of SQLite and MPI-IO (fcntl) on another file system",
-      world.size == 1 ? "flock and fcntl work" : "flock and fcntl work between ranks");
-}
-
 constexpr const char* rate_advice = "choose a folder in which a run can write its checkpoints, or free some space there";
-constexpr std::array<Check, 4> storage_checks = {{
+constexpr std::array<Check, 3> storage_checks = {{
     {"storage", "whether all ranks share the storage and can write to it", check_storage, ""},
     {"file_system", "the file system of the storage", check_file_system, "see `storage`"},
     {"storage_rate", "how fast all nodes together write to the storage", check_storage_rate, rate_advice},
-    {"file_locks", "file locks in the storage", check_file_locks, "see `storage`"},
 }};
 
 }  // namespace
