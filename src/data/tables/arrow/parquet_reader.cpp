@@ -29,7 +29,7 @@ void add_leaves(const parquet::arrow::SchemaField& field, std::vector<int>& leav
   for (const auto& child : field.children) add_leaves(child, leaves);
 }
 
-/// Decodes a column of a row group directly into its target, without an Arrow array. For one thread.
+/// Decodes a column of a row group directly into its target, without an Arrow array. Only one thread may use an object.
 class DirectColumn {
  public:
   /// Returns whether this class can decode the column: it has one number per row, in a type that Parquet itself has.
