@@ -26,8 +26,8 @@ class ProgramHost {
   /// Throws UsageError for an invalid program, framework or progress pattern, as program_function() does.
   explicit ProgramHost(ProgramOptions options);
 
-  /// Returns whether the programs may request runs. They may not request runs if there is a staged tree, which belongs
-  /// to a single run, or a progress pattern, which is for programs without the client. Not collective.
+  /// Returns whether the programs may request runs. Returns false if there is a staged tree, because it belongs to a
+  /// single run, or a progress pattern, because it is for programs without the client. Not collective.
   bool may_open() const { return options_.stage.source.empty() && !progress_; }
   /// Starts the programs unless they are running, and waits until they show which run they need. `known`: the values
   /// about this rank that are known before the run is open.

@@ -58,7 +58,8 @@ class Sweep {
   Options config_of(std::uint64_t trial, const Params& params) const;
 
   const SearchSpace& space() const { return *space_; }
-  /// Returns the dimensions that clones change: [tune.mutations], or all dimensions with drawn values.
+  /// Returns the dimensions (keys with domains) that a clone may change: those in [tune.mutations]. If this section is
+  /// missing, returns the dimensions in [tune.space] with random values, without those on which other keys depend.
   const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
   const Options& trial_config() const { return trial_config_; }              ///< the config without [tune]
   const std::string& searcher_program() const { return searcher_program_; }  ///< "" if not set
