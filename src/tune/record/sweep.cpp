@@ -190,9 +190,6 @@ std::string Sweep::begin(const std::string& trial_file) const {
   return changed;
 }
 
-/// Restores the trials of a lost sweep from the mirror if the sweep needs its earlier trials: for a scheduler other
-/// than fifo, or with a searcher program. Does nothing if the mirror has no sweep of this name. Throws UsageError if
-/// the sweep in the mirror is damaged or has another config, or if clones need its journal and it has none.
 void Sweep::require_own_mirror() const {
   const auto spec = config::make_run_spec(trial_config_);
   const auto text = config_in_mirror(spec, record_name);

@@ -87,6 +87,9 @@ class Sweep {
   void check_dimension(const SearchSpace::Dimension& dimension) const;
   std::string resume(const std::string& record) const;
   [[noreturn]] void refuse(const std::string& changed) const;
+  /// Restores a lost sweep from the mirror if the sweep needs its earlier trials: for a scheduler other than fifo, or
+  /// with a searcher program. Does nothing if the mirror has no sweep of this name. Throws UsageError if the mirror has
+  /// a damaged or different sweep, or lacks the journal that clones need.
   void require_own_mirror() const;
 
   Options config_;        ///< the complete config
