@@ -227,9 +227,9 @@ class TRAINRT_API Context final {
   /// rank makes only as many calls as the rank with the fewest batches. Collective.
   void stop_point();
 
-  /// Requests that the run ends early, as finished (exit code 0). All ranks leave the train function at the same step() or
-  /// stop_point(), after a checkpoint was saved. One rank alone may call request_stop(). `reason` is printed and recorded.
-  /// The stop rules of config section [stop] end a run in the same way at reports.
+  /// Requests that the run ends early. The run then counts as finished (exit code 0). A call on one rank is enough: all
+  /// ranks leave the train function at the same step() or stop_point(), after a checkpoint was saved. `reason` is
+  /// printed and recorded. The stop rules of config section [stop] also end a run in this way, at a report.
   void request_stop(std::string_view reason);
 
   /// Saves a checkpoint, unless nothing has changed since the last one, and waits until it is committed.

@@ -41,7 +41,7 @@ int stop_signal();
 /// Returns whether the first stop signal was sent by the kernel because the process that started this one died.
 bool starter_has_died();
 
-/// Returns the name of a signal number: "SIGUSR1" for SIGUSR1.
+/// Returns the name of the signal with the number `signal`, such as "SIGUSR1".
 std::string signal_name(int signal);
 
 /// Clears the stop request, as if no signal had arrived. For tests.

@@ -15,7 +15,7 @@ std::string compiled_version() {
 #if defined(MPICH_VERSION)
   return std::string("MPICH ") + MPICH_VERSION;
 #else
-  return fmt::format("an MPI of version {}.{} of the standard", MPI_VERSION, MPI_SUBVERSION);
+  return fmt::format("an MPI library that implements MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
 #endif
 }
 

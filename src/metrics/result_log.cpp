@@ -104,8 +104,8 @@ class ResultLog::Impl {
     recent_ += std::exchange(waiting_, {});
   }
 
-  /// Makes all lines of the log durable in the open file. Writes a new file if the open file is lost, for example because
-  /// the file server has lost it.
+  /// Makes all lines of the log durable. If the open file is lost, for example because the file server has lost it,
+  /// writes a new file with all lines.
   void make_durable() {
     if (!sync_open_file()) rewrite();
     durable_ += recent_.size();

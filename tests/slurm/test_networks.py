@@ -79,7 +79,8 @@ def an_interface_that_another_node_does_not_reach_is_an_error_that_names_both():
         config, out = plain_config(ENVIRONMENT)
         job = CLUSTER.run_srun(LAYOUT, config, "--program.interface=lonely0")
         check_exit(job, FAILED)
-        for words in ("no address of n1, the node of rank 0, is reached by all other nodes", "n2 does not reach 198.51.100.7", "program.interface"):
+        for words in ("no address of n1, the node of rank 0, can be reached from all other nodes", "n2 does not reach 198.51.100.7",
+                      "program.interface"):
             check(words in job.err, f"the message lacks {words!r}", job)
         equal(list(out.iterdir()), [], "programs that were started")
     finally:

@@ -15,7 +15,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns the last lines of manifest.json, with the digest of `body`, which is the text before these lines.
+/// Returns the last lines of manifest.json, which contain the digest of `body`. `body` is the text of the file before
+/// these lines.
 std::string seal(std::string_view body) { return ",\n \"xxh3_128\": \"" + io::digest_of(body) + "\"\n}\n"; }
 
 bool is_users_file(const std::string& name) {

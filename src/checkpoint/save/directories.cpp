@@ -57,7 +57,9 @@ std::string packed_list(const DirectoryCheckpoint& mine) {
     const auto path = path_in(mine.path, name);
     if (name == other_ranks_folder)
       throw Error("'" + path + "' has a name that is reserved for a folder of checkpoints; give the file another name");
-    if (!is_utf8(name)) throw Error("the name of '" + path + "' is not valid UTF-8, which names in a checkpoint must be");
+    if (!is_utf8(name))
+      throw Error("the name of '" + path +
+                  "' is not valid UTF-8; rename the file, because names in a checkpoint must be valid");
     const auto info = look_at_file(path);
     packer.put(name).put(info.st_size).put(identity_of(info));
   }

@@ -16,7 +16,8 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Returns whether `name` is the relative path of a file that cannot leave its folder.
+/// Returns whether `name` is a relative path that cannot lead out of its folder. The path must not contain control
+/// characters.
 bool is_path_below(std::string_view name) {
   const auto is_control = [](unsigned char letter) { return letter < 0x20 || letter == 0x7f; };
   if (std::ranges::any_of(name, is_control)) return false;

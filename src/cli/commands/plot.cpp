@@ -40,8 +40,8 @@ constexpr CommandOption plot_options_table[] = {
      "reports), or any number in the reports"},
     {"log", "AXES", "logarithmic axes: x, y or xy; default: linear"},
     {"smooth", "WEIGHT",
-     "draw the moving average in which the previous average has this weight, such as 0.9; in pictures the values stay "
-     "visible as faint lines; default: no average"},
+     "smooth the curves by a moving average; WEIGHT is the weight of the previous average, such as 0.9; "
+     "pictures also show the original values as faint lines; default: no smoothing"},
     {"size", "WIDTHxHEIGHT", "size in pixels; in the terminal, columns and rows of each chart"},
     {"force", "", "replace an existing file"}};
 

@@ -1,4 +1,5 @@
-// Writes NumPy's archive (.npz): an array for each tensor, and an array without axes for each value.
+// Writes an archive of NumPy (.npz). Each tensor becomes an array, and each value becomes an array with zero
+// dimensions.
 #include <set>
 
 #include <fmt/format.h>

@@ -30,8 +30,8 @@ void note_ignored_signals() {
     if (trainrt::is_signal_ignored(number)) ignored_at_start |= 1U << number;
 }
 
-/// Runs note_ignored_signals() before the initializers of shared libraries, which may install handlers: a preloaded UCX
-/// handles SIGHUP.
+/// Makes note_ignored_signals() run before the initializers of shared libraries, because these may install signal
+/// handlers. For example, a preloaded UCX installs one for SIGHUP.
 [[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)() = note_ignored_signals;
 
 /// Continues to ignore the signals that were ignored when this program was started (nohup). SIGCHLD is an exception,

@@ -76,10 +76,11 @@ void require_library(const Options& options, const rundir::RunRecord& record, co
   for (const auto& [key, text] : record.spec) {
     const bool is_needed = key == "train.library" || key == function->text + ".library";
     if (!is_library(key) || text.empty() || !is_needed || !options.text(key).empty()) continue;
-    throw UsageError(fmt::format(
-        "the library '{}', which {} names ({}), is not loaded: a run directory cannot choose the code that runs. If you "
-        "trust the library, name it on the command line: --{}='{}'. Libraries in the module folders need no option: {}",
-        text, origin, key, key, text, join(texts_of(module_folders()))));
+    throw UsageError(
+        fmt::format("the library '{}' is not loaded: a run directory cannot choose the code that runs. "
+                    "Only {} names this library ({}). If you trust the library, add --{}='{}' to the command. "
+                    "Libraries in the module folders need no option: {}",
+                    text, origin, key, key, text, join(texts_of(module_folders()))));
   }
 }
 
@@ -182,8 +183,8 @@ void require_own_code(const trainer::FunctionEntry& entry, const config::RunSpec
     const auto* value = spec.loop.find(key);
     if (value == nullptr || value->origin == command_line) continue;
     throw UsageError(
-        fmt::format("the file '{}', which {} names (loop.{}), is not loaded: it is code, and a run directory cannot choose "
-                    "the code that runs. If you trust the file, name it on the command line: --loop.{}='{}'",
+        fmt::format("the file '{}' is not loaded: it is code, and a run directory cannot choose the code that runs. "
+                    "Only {} names this file (loop.{}). If you trust the file, add --loop.{}='{}' to the command",
                     value->text, value->origin, key, key, value->text));
   }
 }

@@ -59,8 +59,8 @@ CheckpointSize size_of(const checkpoint::Manifest& manifest) {
   return size;
 }
 
-/// Returns the size of the checkpoint `dir`, or of the newest checkpoint of the run directory `dir`; nullopt if `dir` is
-/// neither or has no readable checkpoint.
+/// Returns the size of the checkpoint in the directory `dir`. If `dir` is a run directory, returns the size of its
+/// newest checkpoint. Returns nullopt if `dir` is neither or has no readable checkpoint.
 std::optional<CheckpointSize> newest_size(const std::string& dir) {
   if (dir.empty()) return std::nullopt;
   if (io::exists(dir + "/manifest.json")) return size_of(checkpoint::read_manifest(dir));

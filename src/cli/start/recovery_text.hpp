@@ -6,7 +6,7 @@
 
 namespace trainrt::cli {
 
-/// How the ranks of a run are started, as far as it is known.
+/// Facts about the start of a run's ranks, some of which may be unknown.
 struct RankStart {
   std::optional<int> nodes;     ///< number of nodes with ranks; nothing if it is unknown
   std::string no_standby = {};  ///< reason why no standby processes are started, as a clause; "" if they are started

@@ -43,8 +43,9 @@ bool has_finished(const config::RunSpec& spec) {
   return record && trainer::has_finished(*record, spec);
 }
 
-/// Returns whether the run of `spec` has finished and its program need not be started again. A program that opened its
-/// run itself, or was launched by fit(), must be started again, because its script opens the run.
+/// Returns whether the run of `spec` has finished, so that its program need not be started again. Returns false if the
+/// program itself opened the run, or fit() launched it: then the script must be started again, because it opens the
+/// run.
 bool is_finished_run_of_config(const config::RunSpec& spec) {
   const auto record = rundir::read_run_record(spec.run_dir);
   return record && !record->opened_by_program && !trainer::was_launched_by_fit(*record) &&

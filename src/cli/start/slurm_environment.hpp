@@ -6,8 +6,8 @@
 
 namespace trainrt::cli {
 
-/// Sets environment variables for srun that the user's batch script may lack: the exit code for a failure of srun
-/// itself, PMIx, and the number of CPUs per task.
+/// Sets environment variables of srun: the exit code for a failure of srun itself and, unless the user's batch script
+/// has set them, PMIx and the number of CPUs per task.
 void set_srun_variables(const Environment& environment);
 
 /// Prepares the environment of this process for commands that start steps. Does nothing, unless this process runs in a

@@ -28,8 +28,8 @@ class NodeExclusions {
   /// Marks the excluded nodes in `situation`, the input of batch::decide(). Sets Situation::no_other_nodes to the
   /// reason why a requeue cannot replace these nodes.
   void mark(batch::Situation& situation, const std::optional<batch::JobFacts>& facts) const;
-  /// Returns the reason why one more node cannot be excluded, as far as the reason is known before an attempt has
-  /// ended. Returns "" if a node can be excluded. `max_nodes` is failure.max_excluded_nodes.
+  /// Returns the reason why no further node can be excluded, or "" if one can be excluded. Called before an attempt
+  /// starts, so the result depends only on facts that are known then. `max_nodes` is failure.max_excluded_nodes.
   std::string refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts,
                       const batch::RestartLimits& limits, int max_nodes) const;
   /// Excludes the nodes from the next allocation of the job, which has just been requeued. `before` is the job before

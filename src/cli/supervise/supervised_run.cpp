@@ -51,7 +51,8 @@ bool used_gpus(const std::string& run_dir) {
   return false;
 }
 
-/// Returns whether the ranks may train on GPUs. Two ranks cannot share a GPU in a collective of NCCL.
+/// Returns whether the ranks may train on GPUs. Fewer GPUs then require fewer ranks, because two ranks cannot share a
+/// GPU in a collective of NCCL.
 bool uses_gpus(const config::RunSpec& spec) {
   if (const auto number = parse_integer(spec.scaling.gpus_per_worker)) return *number > 0;
   const auto environment = Environment::of_process();

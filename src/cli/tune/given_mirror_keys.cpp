@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* variable = "TRAINRT_STORE_KEYS_FD";
 
-/// Returns everything that the pipe contains. Its other end is closed.
+/// Reads the pipe to its end and returns the content. Precondition: the other end is closed, so that reads do not wait.
 std::string content_of(int pipe) {
   std::string text;
   std::array<char, 4096> block{};

@@ -64,7 +64,8 @@ class OutputCapture {
     std::string_view lines;  ///< a view into the caller's buffer `room`
     bool is_shown = true;
   };
-  /// Returns the last lines of output in the log file, read into the caller's buffer `room`. Async-signal-safe.
+  /// Reads the last lines of output from the log file into the caller's buffer `room`, and returns them.
+  /// Async-signal-safe.
   static LastInHandler last_in_handler(std::span<char> room);
 
  private:

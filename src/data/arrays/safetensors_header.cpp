@@ -58,8 +58,8 @@ std::string in_tensor(const std::string& what, const std::string& name) {
   return fmt::format("{}: the tensor '{}'", what, printable_line(excerpt(name, 100)));
 }
 
-/// Returns the unsigned integers in the array `json[key]`. Throws UsageError, which begins with `tensor`, if the value is
-/// missing or invalid.
+/// Returns the unsigned integers in the array `json[key]`. Throws UsageError if the array is missing or contains other
+/// values. The message begins with `tensor`.
 std::vector<std::uint64_t> numbers_of(const Json& json, const char* key, const std::string& tensor) {
   if (!json.contains(key) || !json[key].is_array()) throw UsageError(fmt::format("{} has no {}", tensor, key));
   if (!std::ranges::all_of(json[key], [](const Json& number) { return number.is_number_unsigned(); }))

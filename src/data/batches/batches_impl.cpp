@@ -201,7 +201,7 @@ void BatchesImpl::release_cursor() {
   if (std::exchange(owns_cursor_, false)) dataset_->walk().end();
 }
 
-/// Applies the plan's changes of values (FieldMaps) to `column`, which has the values of `samples`.
+/// Changes the values in `column` by the FieldMaps of the plan. `samples` are the samples to which the values belong.
 void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& column) const {
   if (!plan_->maps) return;
   const data::InStage transforming(data::Stage::transform);

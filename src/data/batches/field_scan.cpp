@@ -61,8 +61,8 @@ void scan_fields(const DatasetPlan& plan, std::span<const std::size_t> fields, c
       see(samples[i], values);
     }
     if (progress.is_due())
-      log::info(fmt::format("dataset '{}': {} has read {} of {} samples", plan.name, step_name, samples.back() + 1 - first,
-                            end - first));
+      log::info(fmt::format("dataset '{}': the step {} has read {} of {} samples", plan.name, step_name,
+                            samples.back() + 1 - first, end - first));
   });
 }
 

@@ -44,8 +44,8 @@ class ObjectReader final : public FileReader {
   }
 
  private:
-  /// Returns whether `part` is in the object and continues a recent read: `part` begins at the end of that read, or
-  /// contains this end.
+  /// Returns whether `part` is in the object and continues a recent read: it begins at or before the end of that read,
+  /// and ends at or after it. Also records the end of `part` as the end of a recent read.
   bool is_sequential(const FilePart& part) const {
     const std::lock_guard lock(mutex_);
     const auto end = part.offset + part.into.size();

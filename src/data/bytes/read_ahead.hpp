@@ -25,8 +25,9 @@ struct ReadAheadLimits {
   std::size_t run = 1;
 };
 
-/// Reads numbered items, such as batches, before they are used. The threads of a ReadAhead read several items at the same
-/// time. next() returns the items in the order of their numbers. Only one thread may call the functions.
+/// Reads numbered items, such as batches, in threads of its own before the items are needed. The threads read several
+/// items at the same time. next() returns the items in ascending order of their numbers. Only one thread may call the
+/// functions of a ReadAhead.
 template <class Item>
 class ReadAhead {
  public:

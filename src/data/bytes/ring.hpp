@@ -10,7 +10,7 @@ namespace trainrt::data {
 
 // Concurrent reads by io_uring(7), an interface of the Linux kernel. Each thread has its own queues in the kernel.
 
-inline constexpr std::size_t ring_parts = 64;  ///< maximum number of parts of one read_by_ring()
+inline constexpr std::size_t ring_parts = 64;  ///< maximum number of parts in a call of read_by_ring()
 
 /// Throws UsageError, with the reason and the remedy, if this build of trainrt or this machine does not support io_uring.
 void require_ring();

@@ -26,13 +26,13 @@ class StageTimes {
   std::array<std::atomic<std::uint64_t>, stage_count> ns_{};
 };
 
-/// While this object lives, the time that passes in this thread is added to `times`. The time counts as the stage of the
-/// innermost InStage of this thread, or as Stage::batch if no InStage exists.
+/// Measures the time of this thread while the object lives, and adds it to `times`. The time is added to the stage of
+/// the thread's innermost InStage, or to Stage::batch if the thread has no InStage.
 ///
 /// Each time is multiplied by `weight`: a caller that measures one batch in N uses the weight N. A weight of 0 measures
 /// nothing.
 ///
-/// If the thread already has a clock, a second clock does nothing. `times` must outlive this object.
+/// If the thread already has a StageClock, a second one measures nothing. `times` must outlive this object.
 class StageClock {
  public:
   StageClock(StageTimes& times, std::uint64_t weight);
@@ -43,7 +43,7 @@ class StageClock {
   bool is_running_;
 };
 
-/// While this object lives, the time of this thread counts as `stage`.
+/// While this object lives, the StageClock of this thread adds the time to `stage`.
 class InStage {
  public:
   explicit InStage(Stage stage);

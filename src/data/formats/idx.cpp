@@ -75,8 +75,8 @@ std::unique_ptr<Source> open_idx(const DataFile& file, const FileContent& conten
 extern const Format idx{
     .name = "idx",
     .help =
-        "IDX files, plain or gzip, as those of MNIST and FashionMNIST: "
-        "field images, and labels if the key 'labels' is given",
+        "IDX files, plain or gzip, such as those of MNIST and FashionMNIST. "
+        "Fields: images, and labels if the key 'labels' is given",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",

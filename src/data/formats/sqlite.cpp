@@ -102,7 +102,7 @@ class Scanner {
       if (const auto odd = notes_[i].odd_value())
         warning_once(
             fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; "
-                        "correct such values to get numbers, or leave their rows out with the key 'query'",
+                        "correct the values that are not numbers, or leave their rows out with the key 'query'",
                         request_.path, column.name, notes_[i].numbers(), notes_[i].values(), odd->row + 1, odd->text));
     }
     return std::move(scan_);

@@ -282,7 +282,7 @@ bool is_tar_name(std::string_view path) {
 extern const Format tar{.name = "tar",
                         .help =
                             "tar archives as in WebDataset: "
-                            "consecutive entries with names that are equal up to the first dot form a sample. "
+                            "consecutive entries form a sample if their names are equal up to the first dot. "
                             "Each extension is a field: an image, an integer (cls), an array (npy) or bytes",
                         .options = options_of_tar(),
                         .probe = probe_tar,

@@ -182,7 +182,7 @@ extern const Format tokens{
     .options =
         {{.key = "length",
           .type = OptionType::integer,
-          .help = "number of tokens of the model's input; with next_token, a sample has one more token",
+          .help = "number of input tokens per sample; with next_token, a sample has one more token, the target",
           .required = true,
           .range = window_range},
          {.key = "next_token",

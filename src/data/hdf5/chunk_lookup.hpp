@@ -10,7 +10,7 @@ namespace trainrt::data {
 /// chunk is impossible, or if the HDF5 library lacks a filter.
 void find_chunks(hid_t dataset, const io::H5Table& description, const DataFile& file, H5ChunkTable& table);
 
-/// Throws UsageError if `file` ends before the `bytes` bytes at `offset`.
+/// Throws UsageError if `file` is too short to have `bytes` bytes at the position `offset`.
 void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes);
 
 /// Fills `out` with copies of `value`, which has the bytes of one value.

@@ -24,7 +24,8 @@ H5Piece missing_piece(std::uint64_t rows, const io::H5Table& table) {
   return {.kind = H5Piece::Kind::missing, .rows = rows, .values = as_text(table.fill)};
 }
 
-/// Returns the rows `first` to `first + rows` - 1 of `piece`, as a piece (consecutive rows of a field).
+/// Returns a piece with `rows` rows of `piece`, beginning with row `first`. A piece is a group of consecutive rows;
+/// `row_bytes` is the size of a row in bytes.
 H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, std::uint64_t row_bytes) {
   auto part = piece;
   part.rows = rows;
@@ -37,7 +38,7 @@ H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, s
   return part;
 }
 
-/// Returns the rows `first` to `first + rows` - 1 of all rows in `pieces`, as one or more pieces.
+/// Returns `rows` of the rows in all `pieces`, beginning with row `first`, as one or more pieces.
 std::vector<H5Piece> part_of(const std::vector<H5Piece>& pieces, std::uint64_t first, std::uint64_t rows,
                              std::uint64_t row_bytes) {
   std::vector<H5Piece> parts;

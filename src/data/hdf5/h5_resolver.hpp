@@ -16,8 +16,9 @@ namespace trainrt::data {
 class H5Resolver {
  public:
   explicit H5Resolver(const DataFile& file);
-  /// Returns the rows of the dataset with the path `dataset` in the HDF5 file as pieces, which are groups of consecutive
-  /// rows. The messages of Error and UsageError do not name the dataset; the caller adds its name.
+  /// Returns the pieces of a dataset, in the order of its rows. A piece is a group of consecutive rows. `dataset` is
+  /// the path of the dataset in the HDF5 file. The messages of Error and UsageError do not name the dataset; the caller
+  /// adds its name.
   std::vector<H5Piece> pieces_of(const std::string& dataset);
   /// Returns the open HDF5 file.
   io::H5Id& file() { return open_file(0); }

@@ -74,9 +74,10 @@ class NodeCache final : public Source {
   std::uint64_t size() const override { return source_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return source_->fields(); }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-  /// Returns whether the source is no longer needed: for each field that was read so far, all units with samples of
-  /// Settings::rows are in memory. Returns false if no field was read. The first call that returns true closes the files of
-  /// the source.
+  /// Returns whether all values that will be read are in memory, so that the source is no longer needed: for each field
+  /// that has values in memory, all units with samples of Settings::rows. Other fields are assumed to be unused.
+  /// Returns false if no field has values in memory. If the result is true, closes the files that the source has
+  /// opened.
   bool is_resident() const override;
 
  private:

@@ -35,8 +35,8 @@ class UnitLayout {
   };
   static constexpr std::uint64_t default_unit_bytes = 1 << 20;
 
-  /// A unit has about `unit_bytes` bytes, or more if a file cannot be read in smaller parts. `arena_bytes` is the maximum
-  /// total size of the values of fields that vary in length.
+  /// Makes units of about `unit_bytes` bytes. A unit is larger if its file cannot be read in smaller parts.
+  /// `arena_bytes` is the maximum total size of the values of all fields that vary in length.
   UnitLayout(std::span<const Dataset::Field> fields, std::span<const File> files,
              std::uint64_t unit_bytes = default_unit_bytes, std::uint64_t arena_bytes = 0);
   /// Returns the number of bytes of a sample of `field`. If `field` varies in length, this is the size of a ValuePlace.
@@ -54,7 +54,7 @@ class UnitLayout {
   /// returns the way that reads the most at once.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
-  /// Returns the offset in bytes, from the beginning of all values in memory, of the values of a field.
+  /// Returns the position of the first value of `field`, in bytes from the beginning of the values of all fields.
   std::uint64_t offset(std::size_t field) const { return offsets_[field]; }
   std::size_t sample_bytes(std::size_t field) const { return sample_bytes_[field]; }
   bool varies(std::size_t field) const { return varies_[field]; }  ///< whether the field's values are ValuePlaces

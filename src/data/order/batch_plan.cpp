@@ -12,8 +12,9 @@ std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
 }
 
-/// Returns how many positions of the order an epoch still visits if `left` samples remain: with Remainder::pad perhaps
-/// more than `left`, with Remainder::drop perhaps fewer.
+/// Returns the number of positions that the rest of an epoch visits if `left` samples remain. Remainder::pad rounds
+/// this number up to a multiple of `workers`, and some samples are repeated. Remainder::drop rounds it down to a
+/// multiple of `global_batch`, and some samples are left out.
 std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint64_t workers, Remainder remainder) {
   switch (remainder) {
     case Remainder::pad:

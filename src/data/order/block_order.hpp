@@ -7,7 +7,8 @@
 
 namespace trainrt::data {
 
-/// Parameters of a shuffle in blocks, for data that do not fit into memory.
+/// Parameters of a BlockOrder, a shuffle that reads blocks of consecutive samples, for data that do not fit into
+/// memory.
 struct Blocks {
   std::uint64_t samples = 0;   ///< number of samples per block, which are consecutive and read at once; 0: no blocks
   std::uint64_t window = 512;  ///< number of blocks per window, which are in memory at the same time

@@ -23,7 +23,8 @@ struct EncoderTraits {
   std::string_view columns = "columns", outputs = "output_columns";  ///< names of the parameters with column names
 };
 
-/// Parameters of an encoder that can limit a column to its most frequent categories: max_categories = {"city": 10}.
+/// Parameters of an encoder that can keep only the most frequent categories of a column. For example, max_categories =
+/// {"city": 10} keeps 10 categories of the column city.
 constexpr ParameterSpec limited_encoder_parameters[] = {
     columns_parameter,
     keyword_only({"max_categories", ParameterType::category_limits,

@@ -42,7 +42,7 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
   const auto odd = notes.odd_value();
   if (!column.type.is_text || !odd) return;
   const auto advice = is_word_for_missing(odd->text) ? fmt::format("set na = {} to read it as a missing number", odd->text)
-                                                     : "correct such values to get numbers";
+                                                     : "correct the values that are not numbers";
   warning_once(
       fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'. "
                   "You can {}, or set types = {}:text to keep text without this warning",

@@ -119,7 +119,9 @@ class JsonGuess final : public JsonVisitor {
     constexpr std::size_t max_keys = 1 << 20;
     if (keys_.size() == max_keys)
       throw UsageError(
-          fmt::format("has more keys than the maximum of {}; each line must be one sample with the same keys", max_keys));
+          fmt::format("adds a key to the {} keys found so far, which is the maximum; "
+                      "each line must be one sample with the same keys",
+                      max_keys));
     keys_.push_back({.key = {.name = std::string(name), .type = {}}});
     return numbers_.emplace(name, keys_.size() - 1).first;
   }

@@ -44,8 +44,8 @@ struct RequestedStep {
   }
 };
 
-/// Returns the steps that the keys of a section request, in the order in which they are applied. If the value of a key is
-/// invalid, throws UsageError, which names its origin and the key.
+/// Returns the steps of the keys in `options` that choose samples or make new ones. The steps are in the order in which
+/// they are applied. Throws UsageError, which names the key and the origin of its value, if the value is invalid.
 std::vector<RequestedStep> requested_steps(const Options& options);
 
 /// Parses the value of a config key: "WORD WORD name=value switch".
@@ -58,7 +58,7 @@ class KeyWords {
   /// Removes and returns the first word without '=', as an integer of at least `min`. Throws UsageError for any other
   /// word.
   std::uint64_t take_number(std::uint64_t min);
-  /// Removes the item `name`=value from the text, and returns its value; nullopt if the text has no such item.
+  /// Removes the item `name`=value from the text, and returns its value. Returns nullopt if the text has no such item.
   std::optional<std::string> value(std::string_view name);
   std::optional<std::int64_t> number(std::string_view name);
   /// Removes the word `word`, a switch. Returns whether the text contained this word.

@@ -105,8 +105,8 @@ std::vector<OptionSpec> options_of_reading() {
           {.key = "materialize",
            .type = OptionType::boolean,
            .default_value = "false",
-           .help = "whether values are kept in memory after cast, normalize and similar keys were applied to them. "
-                   "These keys are then applied once; the values must fit into memory"},
+           .help = "whether to keep the values in memory after keys such as cast and normalize were applied to them. "
+                   "Each key is then applied only once; the values must fit into memory"},
           verify_option()};
 }
 

@@ -94,7 +94,7 @@ std::uint64_t bytes_ahead(std::uint64_t kept, std::uint64_t memory) {
   return std::min(memory - std::min(memory, kept), kept / part);
 }
 
-/// Implements open_values() for one rank, without memory that the ranks of the node share.
+/// Implements open_values() for a rank that does not share memory with the other ranks of its node.
 DatasetValues open_for_one_rank(const Options& options, const Listing& listing, std::uint64_t memory,
                                 const std::shared_ptr<FileVerification>& verification) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;

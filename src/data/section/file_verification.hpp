@@ -26,12 +26,12 @@ class FileVerification {
   void verify_together(const Team& team);
   /// Returns one message for each damaged file that has been found so far.
   std::vector<std::string> damages() const;
-  /// Verifies a file before it is opened, unless the file was verified earlier. `number` is the index of the file in the
-  /// listing. Returns `file`; with verify = always, adds to it the checksums by which each read is verified. Throws
-  /// UsageError, which names the damaged part, if the file is damaged.
+  /// Verifies `file` before it is opened, unless it was verified earlier. `number` is the index of the file in the
+  /// listing. Throws UsageError, which names the damaged part, if the file is damaged. Returns `file`. If verify =
+  /// always, adds checksums to the returned file, so that each later read is verified, too.
   ///
-  /// If `is_kept` is set, does not verify the file, because the file is read into memory completely and verified when it is
-  /// opened.
+  /// If `is_kept` is true, does not verify the file here and adds no checksums: the file is read into memory
+  /// completely, and is verified when it is opened.
   DataFile verified(std::size_t number, DataFile file, bool is_kept);
 
  private:

@@ -58,8 +58,8 @@ std::string apply_preprocessor(DatasetImpl& dataset, const Listing& listing, std
   });
 }
 
-/// Adds the steps that keys of the section, such as `where`, request: if `precede_preprocess` is true, only those before
-/// the key `preprocess`, otherwise only those after it.
+/// Adds the steps of keys such as `where` to the dataset. If `precede_preprocess` is true, adds only the steps that are
+/// applied before the key `preprocess`. Otherwise adds only the steps that are applied after it.
 void add_steps(DatasetImpl& dataset, const Options& options, bool precede_preprocess, const Preparation& preparation) {
   for (const auto& requested : requested_steps(options)) {
     if (requested.kind->precedes_preprocess() != precede_preprocess) continue;

@@ -51,9 +51,10 @@ struct Format {
   std::string_view name;
   std::string_view help;
   std::vector<OptionSpec> options;  ///< keys of [data.NAME] in addition to the common ones
-  /// Finds the content of a file, as fast as the format permits and without keeping values. One rank calls probe() for
-  /// all ranks, before the run directory is created. Throws UsageError for an invalid file, with the file, the position in
-  /// the file, the problem and the valid content. Also throws UsageError for a file without samples.
+  /// Determines the content of a file, such as its samples and fields, as fast as the format permits. Does not keep the
+  /// values. One rank calls probe() for all ranks, before the run directory is created. Throws UsageError if the file
+  /// is invalid or has no samples. For an invalid file, the message names the file and the position in it, and states
+  /// the problem and the valid content.
   FileContent (*probe)(const DataFile& file, const Options& options) = nullptr;
   /// Opens a file. `content` is the result of probe(). If `keep` is set, the source should keep its values in memory,
   /// because all files together are small enough. Throws like probe().

@@ -117,8 +117,8 @@ class TarCollector {
   TarSamples end() {
     finish();
     if (left_out_ > 0)
-      log::run_warning(fmt::format("tar archive '{}': number of samples left out: {}; the first one: {}", archive_.path(),
-                                   left_out_, first_error_));
+      log::run_warning(fmt::format("tar archive '{}': number of invalid samples left out: {}; first error: {}",
+                                   archive_.path(), left_out_, first_error_));
     return std::move(samples_);
   }
 

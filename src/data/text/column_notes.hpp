@@ -8,8 +8,8 @@
 
 namespace trainrt::data {
 
-/// Infers the type of a column from its values. Also collects values for two warnings: the first text in a column that has
-/// mostly numbers, and the first number with leading zeros, which would be lost.
+/// Infers the type of a column from its values. Also stores two values for warnings: the first text in a column of
+/// mostly numbers, and the first number with leading zeros, which a column of numbers does not keep.
 class ColumnNotes {
  public:
   struct Value {

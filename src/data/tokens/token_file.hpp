@@ -48,7 +48,7 @@ class TokenFile {
   };
   /// Reads `runs` at the same time. Sets `raw` of each run, which refers to memory of this object or to `scratch`.
   void read(std::span<Run> runs, std::vector<std::byte>& scratch) const;
-  /// Returns the maximum number of runs that one call of read() can read at the same time.
+  /// Returns the maximum number of runs (ranges of tokens) that read() can read at the same time.
   std::size_t max_parallel_runs() const { return is_resident() ? 1 : file_->max_in_flight(); }
   /// Converts the tokens `raw` to their type in batches (TokenType::widened()) and writes them to `out`. `first` is the
   /// index of the first token in the file. Throws UsageError, which names file, token and id, if an id is too large for

@@ -10,7 +10,7 @@ struct WindowForm {
   std::uint64_t tokens = 1;      ///< length of a complete window
   std::uint64_t min_tokens = 0;  ///< minimum length of an incomplete last window of a document; 0: no incomplete windows
 
-  /// Returns the number of windows of a document that has `document` tokens.
+  /// Returns the number of windows in a document of `document` tokens.
   std::uint64_t windows_in(std::uint64_t document) const;
 };
 

@@ -96,9 +96,9 @@ class FieldMaps {
   std::vector<std::vector<Step>> steps_;  ///< for each field, its changes
 };
 
-/// Returns a source with the samples of `source` after the changes that the keys of transform_table() request. If these
-/// keys request no changes, returns `source` itself. Throws UsageError, which names the key and the field, if the value of
-/// a key is invalid.
+/// Returns a source with the samples of `source`, changed as the keys of transform_table() in `options` request.
+/// Returns `source` itself if these keys request no changes. Throws UsageError, which names the key and the field, if
+/// the value of a key is invalid.
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options);
 
 /// Returns the change of `field` to (x - mean) / deviation, as f32. For u8, x is the value divided by 255, as in

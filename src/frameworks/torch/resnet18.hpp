@@ -16,7 +16,8 @@ void resnet18(Context& ctx);
 /// Checks [loop] and the datasets, for `trainrt check` (TrainFunction::check).
 void check_resnet18(Context& ctx);
 
-/// Predicts `logits`, `label` and `probability` for each image (see predict_classes()), with rank 0's BatchNorm statistics.
+/// Predicts `logits`, `label` and `probability` for each image (see predict_classes()). Uses the BatchNorm statistics
+/// of rank 0.
 void predict_resnet18(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

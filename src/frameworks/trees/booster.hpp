@@ -48,8 +48,8 @@ class TrainedModel {
   virtual void predict(const RowBlock& block, std::vector<double>& values) = 0;
 };
 
-/// A key of [loop] that belongs to XGBoost but not to LightGBM, or to LightGBM but not to XGBoost, with advice on the key
-/// to use instead.
+/// A key of [loop] that this library does not have: a key of LightGBM for XGBoost, and the reverse. `advice` states
+/// which key to use instead, or why there is none.
 struct ForeignKey {
   std::string_view key, advice;
 };

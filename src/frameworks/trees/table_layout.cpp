@@ -191,7 +191,7 @@ TableLayout TableLayout::from_json(const std::string& text) try {
   layout.dtype = dtype_from(json.at("dtype").get<std::string>());
   return layout;
 } catch (const Json::exception& error) {
-  throw Error(fmt::format("cannot read the layout of the model's columns: {}", error.what()));
+  throw Error(fmt::format("the checkpoint has an invalid description of the model's columns: {}", error.what()));
 }
 
 TableLayout chosen_layout(Context& ctx) {

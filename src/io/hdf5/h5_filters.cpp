@@ -20,7 +20,8 @@ struct KnownFilter {
 
 constexpr std::array known_filters{
     KnownFilter{307, "bzip2", "hdf5-filter-plugin"},
-    // No package is named for LZF: Debian 12's hdf5-plugin-lzf is not linked with liblzf and cannot be loaded.
+    // LZF has no package here, because the filter in Debian 12's package hdf5-plugin-lzf cannot be loaded: it is not
+    // linked with liblzf.
     KnownFilter{32000, "lzf", ""},
     KnownFilter{32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
     KnownFilter{32004, "lz4", "hdf5-filter-plugin"},

@@ -8,7 +8,8 @@ namespace trainrt::launch {
 
 // trainrt does not link PMIx: it loads libpmix.so.2 when `srun --mpi=pmix` has started the process.
 
-/// The functions of PMIx that trainrt calls: FUNCTION(Init) is PMIx_Init. They exist since PMIx 2.
+/// The PMIx functions that trainrt calls, named without their prefix: FUNCTION(Init) means PMIx_Init. PMIx has them
+/// since version 2.
 #define TRAINRT_PMIX_FUNCTIONS(FUNCTION) \
   FUNCTION(Abort)                        \
   FUNCTION(Commit)                       \

@@ -42,7 +42,8 @@ std::vector<std::string> names_in(std::string_view line) {
   return names;
 }
 
-/// Returns whether the code calls Python's function eval(). Methods of this name, as of PyTorch's modules, do not count.
+/// Returns whether the Python code `text` calls the function eval(). Calls of methods with this name do not count, such
+/// as model.eval() in PyTorch.
 bool calls_eval(std::string_view text) {
   constexpr std::string_view call = "eval(";
   for (auto at = text.find(call); at != std::string_view::npos; at = text.find(call, at + 1))

@@ -68,8 +68,8 @@ std::size_t argument_count(std::string_view option, const Interpreter& interpret
 
 constexpr std::string_view standard_input = "-";
 
-/// Returns the script that an interpreter runs: its path, `standard_input`, or "" if unknown. `command` begins with the
-/// interpreter.
+/// Returns the script that the interpreter at the beginning of `command` runs: the path of the script, `standard_input`
+/// if the script is read from there, or "" if the script is unknown.
 std::string script_for(const Interpreter& interpreter, std::span<const std::string> command) {
   for (std::size_t at = 1; at < command.size();) {
     const auto& word = command[at];

@@ -22,9 +22,9 @@ struct Variable {
 /// The ranks for which a framework needs a reserved port.
 enum class PortsOf { nobody, first_rank, every_rank };
 
-/// A plug-in, one file in program/environments/frameworks: defines the environment variables with which an unchanged
-/// script of a framework joins the other ranks. Every program also gets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE
-/// and NODE_RANK. No two frameworks set the same variable.
+/// A plug-in for a framework. Each plug-in is one file in program/environments/frameworks. It defines the environment
+/// variables with which an unchanged script of the framework joins the other ranks. Every program also gets RANK,
+/// WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK. No two frameworks set the same variable.
 struct FrameworkEnvironment {
   std::string_view name;
   std::string_view help;  ///< help text: the variables, and the framework's functions that read them

@@ -177,7 +177,8 @@ Json DatasetService::next(const Message& message) {
   return {{"room", bytes}};
 }
 
-/// Returns the current batch, and the following batches that are already loaded, up to `max_bytes` bytes in total.
+/// Returns the current batch, and the next batches if they are already loaded. Stops when another batch of the same
+/// size would increase the total to more than `max_bytes` bytes.
 Json DatasetService::next_together(Walk& walk, SharedMemory& memory, std::size_t max_bytes) {
   auto given = Json::array();
   std::size_t bytes = 0;

@@ -10,8 +10,9 @@
 
 namespace trainrt::program {
 
-/// Answers the messages 'restore', 'report', 'load', 'checkpoint' and 'unsaved' of a program. restore(), report() and
-/// load() are collective. All functions throw UsageError for an invalid message, and the errors of the Context.
+/// Answers the messages of a program about its State: 'restore', 'report', 'load', 'checkpoint' and 'unsaved'.
+/// restore(), report() and load() are collective. All functions throw UsageError if the message is invalid. They also
+/// throw the errors of the Context's functions.
 class StateService {
  public:
   /// `request_values` asks the program to update its shared memory and files, and returns the values of the program's

@@ -89,8 +89,9 @@ class RunWait {
     return census;
   }
 
-  /// Returns the maximum wait for a message of the program; after this time, the program gets the run of the config. For
-  /// Python programs that may use the client, the wait is longer, since their imports may take long.
+  /// Returns the maximum number of seconds to wait for a message of the program. A program that sends none in this time
+  /// gets the run of the config. The wait is longer for Python programs that may use the client, because their imports
+  /// may take long.
   double max_silent_s() {
     if (program_.uses_client()) return max_silent_with_client_s;
     if (!may_use_client_) search_code();

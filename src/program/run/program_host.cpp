@@ -39,7 +39,7 @@ std::string required_executable(const ProgramOptions& options, const std::option
   return executable;
 }
 
-/// Returns `options` with the command and variables for a program in the staged tree.
+/// Returns `options` with the command and the environment variables that the program needs in the staged tree.
 ProgramOptions in_tree(ProgramOptions options, const stage::StagedTree& tree) {
   options.command = tree.command_in_tree(std::move(options.command));
   options.variables = tree.variables(inherited_environment());

@@ -26,11 +26,11 @@ class ProgramHost {
   /// Throws UsageError for an invalid program, framework or progress pattern, as program_function() does.
   explicit ProgramHost(ProgramOptions options);
 
-  /// Returns whether the programs may request runs. They may not request runs if there is a staged tree, which belongs
-  /// to a single run, or a progress pattern, which is for programs without the client. Not collective.
+  /// Returns whether the programs may request runs. Returns false if there is a staged tree, because it belongs to a
+  /// single run, or a progress pattern, because it is for programs without the client. Not collective.
   bool may_open() const { return options_.stage.source.empty() && !progress_; }
-  /// Starts the programs unless they are running, and waits until they show which run they need. `known`: the values
-  /// about this rank that are known before the run is open.
+  /// Starts the programs unless they are running. Waits until the programs of all ranks show which run they need, and
+  /// returns this run. `known` contains the facts about this rank that are known although no run is open yet.
   AwaitedRun next_run(const Rendezvous& known, Communicator& communicator, std::function<bool()> is_stop_asked);
   /// Answers the program's 'open_run': the requested run has already finished. Not collective.
   void answer_finished(const Rendezvous& known, const RequestedRun& run);

@@ -137,8 +137,9 @@ NodeAddresses find_addresses(Communicator& communicator, std::span<const int> no
       return addresses_of(offer.addresses[*choice].address, *choice, surveys, node);
   }
   throw Error(fmt::format(
-      "no address of {}, the node of rank 0, is reached by all other nodes, so the programs cannot connect to each other: "
-      "{}. Choose another network with program.interface = NAME, or allow connections between the nodes in the firewall",
+      "no address of {}, the node of rank 0, can be reached from all other nodes ({}). "
+      "The programs therefore cannot connect to each other. "
+      "Choose another network with program.interface = NAME, or allow connections between the nodes in the firewall",
       offer.host, unreached_by(texts_of(offer), surveys)));
 }
 

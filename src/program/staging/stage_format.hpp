@@ -22,9 +22,10 @@ using Emit = std::function<void(std::span<const char> bytes)>;
 /// Returns the next bytes of a stream, which are valid until the next call; empty at the end of the stream.
 using Fetch = std::function<std::span<const char>()>;
 
-/// A plug-in, one file in program/staging/formats: converts a source of program.stage into a byte stream on one rank,
-/// and the stream into a tree on each node. read() and unpack() run in threads that have their own current folder, and
-/// throw an Error that names the file that could not be read or written.
+/// A plug-in for one format of the source in program.stage. Each plug-in is one file in program/staging/formats. One
+/// rank converts the source to a byte stream by read(). Each node converts the stream to a tree by unpack(). Both
+/// functions run in threads that have their own current folder. They throw an Error, which names the file, if a file
+/// cannot be read or written.
 struct StageFormat {
   std::string_view name;
   std::string_view help;

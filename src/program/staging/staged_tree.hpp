@@ -22,8 +22,8 @@ class StagedTree {
   /// root and lib/python3*/site-packages. PATH and PYTHONPATH end with the paths in `inherited`.
   Variables variables(const Variables& inherited) const;
 
-  /// Returns `command` with changed paths: if the path of the program or of the script is in the source, the path in
-  /// the tree replaces it.
+  /// Returns `command` for the staged tree: if the program or its script is in the source, replaces its path by the
+  /// path of its copy in the tree.
   std::vector<std::string> command_in_tree(std::vector<std::string> command) const;
 
   /// Returns the path of an executable. The function searches the tree's bin/ first and then the PATH, and returns ""

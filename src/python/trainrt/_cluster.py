@@ -12,7 +12,7 @@ _env_vars: dict[str, str] = {}  # of init(runtime_env={"env_vars": ...})
 _is_initialized = False
 _WHY = {"address": "there is no head node to connect to: ranks are started by srun, or by fit() itself",
         "runtime_env": "except for env_vars, the ranks have the environment of the script",
-        "_": "there is no cluster to configure"}
+        "_": "trainrt starts no cluster that this argument could configure"}
 
 
 def init(address: str | None = None, *, num_cpus: float | None = None, num_gpus: float | None = None, runtime_env: dict[str, Any] | None = None,

@@ -27,7 +27,7 @@ void refuse_if_alive(const std::string& run_dir, const AttemptRecord& attempt);
 /// Returns whether an attempt was killed: its processes no longer run, and its record has no end. The record is read again,
 /// because the end may have been written after `attempt` was read.
 bool was_killed(const std::string& run_dir, const AttemptRecord& attempt);
-/// Returns whether the last of a run's `attempts` was killed; false if the list is empty.
+/// Returns whether the last attempt in `attempts` was killed. Returns false if there are no attempts.
 bool was_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts);
 
 /// The failure of an attempt: fields of AttemptRecord. `last_step` and `iteration` were reached at the same time.

@@ -70,9 +70,9 @@ void refuse_other_global_batch(const config::RunSpec& spec, const std::optional<
   comm::collectively_on_first(communicator, require, with_advice);
 }
 
-/// Removes the private directory of the last attempt of a finished run, and writes missing combined views of checkpoints.
-/// An attempt that was killed at its end could not do this. Also removes error.txt of an attempt that could not continue
-/// the finished run.
+/// Completes a finished run, because its last attempt may have been killed at its end: removes the private directory of
+/// this attempt, and writes missing combined views of checkpoints. Also removes error.txt, which a later attempt writes
+/// if it cannot continue the finished run.
 void complete_finished(const std::string& run_dir) try {
   const auto attempts = rundir::read_attempts(run_dir);
   if (attempts.empty() || attempts.back().end.empty()) return;

@@ -61,8 +61,8 @@ void check_libraries(const config::RunSpec& spec, const std::string& bits, const
 void check_libraries_of_newest(const config::RunSpec& spec, const std::map<std::string, rundir::RankTexts>& libraries,
                                Communicator& communicator);
 
-/// Throws UsageError if the ranks of a node need more memory than the node has, according to the memory `used` by an
-/// attempt with fewer ranks per node. Pure function.
+/// Throws UsageError if a node has less memory than its ranks need. The need is the memory that the ranks used in the
+/// attempt of `used`. Checks only nodes with more ranks than any node of that attempt had. Pure function.
 void require_memory_of_nodes(const RecordedMemory& used, const RankResources& resources,
                              const std::vector<std::string>& hosts);
 

@@ -34,8 +34,8 @@ void record_failure(const RunningAttempt& attempt, const Failure& failure);
 [[noreturn]] void fail_all_ranks(const RunningAttempt& attempt, const Session& session, launch::Launch& launch,
                                  const Error& error, const std::string& full_message);
 
-/// Returns the message for attempt number `attempt`, which lost its run directory to a newer attempt. The message is logged
-/// instead of other errors of the attempt, which are consequences of the loss.
+/// Returns the message for attempt number `attempt`, whose run directory a newer attempt has taken over. The message is
+/// logged instead of the other errors of the attempt, which are only consequences.
 std::string fenced_message(int attempt);
 
 /// Logs fenced_message() and ends the job step. Records nothing, since the run directory belongs to the newer attempt. The

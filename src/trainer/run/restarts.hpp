@@ -27,8 +27,9 @@ class FailedTogether : public comm::AgreedError {
   bool is_early = false;      ///< the run failed before its first step or report; the trainer sets it
 };
 
-/// Records in the newest attempt of `run_dir` that a restart would fail in the same way. Returns the exit code of all ranks
-/// that prevents restarts: `code`, or ExitCode::no_progress if rank 0 cannot write the record, as on full storage.
+/// Records in the newest attempt of `run_dir` that a restart is useless, because it would fail in the same way. Returns
+/// the exit code for all ranks: `code`, which together with the record prevents restarts. If rank 0 cannot write the
+/// record, for example on full storage, returns ExitCode::no_progress, which prevents restarts without the record.
 /// Collective.
 ExitCode code_without_restart(const std::string& run_dir, ExitCode code, Communicator& communicator);
 

@@ -32,10 +32,10 @@ struct Restored {
 };
 
 /// Restores the State, the progress and the positions in datasets at the start of an attempt. Loads the newest intact
-/// checkpoint of the run. If all checkpoints of the run are damaged, copies the newest intact checkpoint of the mirror back
-/// first. If the run has no checkpoint, loads the checkpoint of config key run.resume_from_checkpoint.
+/// checkpoint of the run. If all checkpoints of the run are damaged, first copies the newest intact checkpoint of the
+/// mirror to the run. If the run has no checkpoint, loads the one that config key run.resume_from_checkpoint names.
 ///
-/// Failures are comm::AgreedError on all ranks. Must be used on the train thread.
+/// A failure is thrown as comm::AgreedError on all ranks. Only the train thread may use this class.
 class Restoring {
  public:
   /// The objects that a Restoring uses. All referenced objects must outlive the Restoring.

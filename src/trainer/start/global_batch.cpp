@@ -49,7 +49,7 @@ std::int64_t samples_per_worker(const config::RunSpec& spec) {
   return batch_size * std::max<std::int64_t>(accumulate, 1);
 }
 
-/// Returns the commands that start `workers` ranks on any number of CPUs.
+/// Returns several ways to start `workers` ranks on any number of CPUs, for a message.
 std::string commands_for(int workers) {
   return fmt::format(
       "trainrt -n {} on one machine, trainrt supervise in a batch script, srun --overcommit -n {}, or "

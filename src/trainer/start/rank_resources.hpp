@@ -34,7 +34,8 @@ struct RankResources {
 /// Returns the resources of all ranks. Collective.
 RankResources gather_resources(const World& world, Communicator& communicator);
 
-/// Returns the facts about this attempt on which the bits of results may depend.
+/// Returns facts about the processes of this attempt that may change the bits of results, such as the kinds of CPUs and
+/// the numbers of threads.
 rundir::BitFacts bit_facts_of(const RankResources& resources);
 
 /// Returns a description of how many workers share how many CPUs: "4 workers on 2 CPUs of 1 node (2 workers per CPU)".

@@ -58,8 +58,9 @@ void agree_on_start(const LoadedConfig& config, launch::Launch& launch, std::uni
 /// linear".
 void log_ranks(const World& world, const Communicator& communicator, const std::string& activity);
 
-/// Logs the exception that is being handled, and ends the job step with the exit code of the exception. Called by a rank if
-/// other ranks may wait for it. Returns the exit code if the ranks are threads, which the launcher cannot end.
+/// Logs the exception that is being handled, and ends the job step with the exit code of the exception. A rank must
+/// call abort_step() if other ranks may wait for it. If the ranks are threads, the launcher cannot end them, and
+/// abort_step() returns the exit code instead.
 ExitCode abort_step(launch::Launch& launch);
 
 }  // namespace trainrt::trainer

@@ -27,8 +27,8 @@ class SlowNodeWatch {
   /// excluded.
   SlowNodeWatch(const Limits& limits, std::vector<std::string> hosts, std::string refusal);
 
-  /// Adds a window of `steps` steps that took `seconds` seconds. `slow` is the slow rank in the window; nullopt if no
-  /// rank was slow. All ranks must pass the same values, so that all ranks find the same node.
+  /// Adds a window of `steps` steps, which took `seconds` seconds. `slow` is the rank that was slow in this window;
+  /// nullopt if no rank was slow. All ranks must pass the same arguments, so that all of them find the same node.
   void add_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds);
   /// Returns the node to exclude, or nullptr. If the result is not nullptr, the caller requests a stop of the run.
   const SlowNode* found() const { return found_ ? &*found_ : nullptr; }

@@ -12,8 +12,8 @@ namespace trainrt::tune {
 class SchedulerFeed {
  public:
   explicit SchedulerFeed(const Sweep& sweep) : scheduler_(sweep.scheduler()), max_failures_(sweep.max_failures()) {}
-  /// Passes each new report, cloning and end of a trial to the scheduler once. `history` must contain everything that it
-  /// contained in the previous call.
+  /// Passes the new reports, clonings and ends of trials in `history` to the scheduler, each of them once. `history`
+  /// must contain everything that it contained in the previous call.
   void follow(const History& history);
   const Scheduler& scheduler() const { return *scheduler_; }
 

@@ -190,7 +190,6 @@ std::string Sweep::begin(const std::string& trial_file) const {
   return changed;
 }
 
-/// Restores the trials of a lost sweep that needs its journal. Throws UsageError if the mirror has a different sweep.
 void Sweep::require_own_mirror() const {
   const auto spec = config::make_run_spec(trial_config_);
   const auto text = config_in_mirror(spec, record_name);

@@ -58,7 +58,8 @@ class Sweep {
   Options config_of(std::uint64_t trial, const Params& params) const;
 
   const SearchSpace& space() const { return *space_; }
-  /// Returns the dimensions that clones change: [tune.mutations], or all dimensions with drawn values.
+  /// Returns the dimensions (keys with domains) that a clone may change: those in [tune.mutations]. If this section is
+  /// missing, returns the dimensions in [tune.space] with random values, without those on which other keys depend.
   const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
   const Options& trial_config() const { return trial_config_; }              ///< the config without [tune]
   const std::string& searcher_program() const { return searcher_program_; }  ///< "" if not set
@@ -86,6 +87,9 @@ class Sweep {
   void check_dimension(const SearchSpace::Dimension& dimension) const;
   std::string resume(const std::string& record) const;
   [[noreturn]] void refuse(const std::string& changed) const;
+  /// Restores a lost sweep from the mirror if the sweep needs its earlier trials: for a scheduler other than fifo, or
+  /// with a searcher program. Does nothing if the mirror has no sweep of this name. Throws UsageError if the mirror has
+  /// a damaged or different sweep, or lacks the journal that clones need.
   void require_own_mirror() const;
 
   Options config_;        ///< the complete config

@@ -19,8 +19,8 @@ struct SweepRecord {
 /// user's key can be used. Tuner.restore() of Python executes programs of a record only if the code is valid.
 std::string sweep_record_text(const std::map<std::string, std::string>& config);
 
-/// Returns the record in `text`, or nullopt if `text` is not a JSON object. Renamed keys get their new names. Values
-/// that are not strings are ignored.
+/// Returns the record in `text`, the content of sweep.json. Returns nullopt if `text` is not a JSON object. Replaces
+/// old names of keys by their new names, and ignores values that are not strings.
 std::optional<SweepRecord> sweep_record_from(const std::string& text);
 
 /// Describes the keys that differ between two configs, with both values. Keys that may change during a sweep are ignored.

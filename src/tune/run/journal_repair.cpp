@@ -149,8 +149,8 @@ class JournalRepair {
       if (const auto place = place_of(trial); std::ranges::find(places_, place) == places_.end()) places_.push_back(place);
   }
 
-  /// Returns the highest number of a journal file that the claims name. A new file must not reuse the number of a
-  /// removed file, because the trials of the removed file would then seem to be running.
+  /// Returns the highest number of a journal file in the claims. A new journal file must get a higher number, even if
+  /// old files were removed: with the number of a removed file, its trials would seem to be running.
   int newest_claimer() const {
     int newest = 0;
     for (const auto& name : io::list_if_exists(sweep_.claims()))

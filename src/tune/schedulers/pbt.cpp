@@ -221,7 +221,7 @@ const SchedulerKind pbt{
     .options = {{.key = "perturbation_interval",
                  .type = OptionType::integer,
                  .default_value = "60",
-                 .help = "number of reports between two comparisons; a trial needs a checkpoint at each comparison",
+                 .help = "number of reports between two comparisons of trials; each needs a checkpoint at a comparison",
                  .range = {.least = 1, .most = 1e15}},
                 {.key = "burn_in_period",
                  .type = OptionType::integer,

@@ -87,7 +87,8 @@ struct SweepFacts {
   std::uint64_t trials = 0;  ///< number of trials; grows if the user raises tune.num_samples
 };
 
-/// A plug-in, one file in tune/schedulers. Its options are the keys of [tune.NAME].
+/// A plug-in that defines a scheduler. Each plug-in is one file in tune/schedulers. The keys of config section
+/// [tune.NAME] are the options of the scheduler NAME.
 struct SchedulerKind {
   std::string_view name;
   std::string_view title;  ///< name in messages: "stopped early by TITLE at report 3"

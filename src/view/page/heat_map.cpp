@@ -15,8 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A color of the heat map. Cells have this color if their ratio to the median is below `limit`, and not below the
-/// limit of the previous color.
+/// A color of the heat map. A cell has the first color whose `limit` is greater than the cell's ratio to the median.
 struct Shade {
   float limit;
   std::string_view meaning;

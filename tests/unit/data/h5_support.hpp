@@ -66,7 +66,8 @@ inline void add_counting(hid_t file, const std::string& name, const std::vector<
   add_dataset(file, name, shape, counting_values(product(shape)), how);
 }
 
-/// Creates a file with this machine's HDF5. `latest`: use its newest structures.
+/// Creates the file `path` with this machine's HDF5 library. `fill` writes the datasets. If `latest` is true, the file
+/// has the newest format that the library supports. `user_block` is the number of bytes before the HDF5 content.
 template <class Fill>
 void make_h5(const std::string& path, const Fill& fill, bool latest = false, hsize_t user_block = 0) {
   const auto lock = io::h5_lock();

@@ -55,7 +55,8 @@ inline Values all_values(const data::Source& source) {
   return values;
 }
 
-/// Reads random samples of random fields in several threads at once. Returns how many values differ from `values`.
+/// Reads random samples in several threads at the same time, and compares their values with `values`. A read gets all
+/// fields or one random field. Returns the number of values that differ.
 inline int wrong_readings(const data::Source& source, const Values& values) {
   std::atomic<int> wrong = 0;
   const auto read_some = [&](std::uint64_t seed) {

@@ -22,8 +22,9 @@ struct Rate {
   double bytes_per_second() const { return static_cast<double>(bytes) / seconds; }
 };
 
-/// Measures for about `seconds` how fast one read method reads bytes of the dataset's largest file: pieces of 1 MiB in
-/// order or, in each call, 64 pieces of `piece` bytes at random offsets. Drops the file from the page cache first.
+/// Measures for about `seconds` how fast a read method reads the dataset's largest file. If `at_random` is true, each
+/// call reads 64 pieces of `piece` bytes at random offsets. Otherwise, each call reads the next piece of 1 MiB. First
+/// drops the file from the page cache; ends early if as many bytes as the file has were read.
 Rate measure_storage(const OpenedData& opened, const data::ReadMethod& method, bool at_random, std::uint64_t piece,
                      int threads, double seconds);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view convert_it =
     "convert it to one HDF5 file (trainrt data convert), whose samples are read directly";
 
-/// Returns a size as a value of the key memory, rounded up to MiB or GiB.
+/// Returns `bytes` as a value for the config key memory, such as "512 MiB". Rounds up to MiB or, from 4 GiB on, to GiB.
 std::string memory_key(std::uint64_t bytes) {
   constexpr std::uint64_t mib = 1 << 20, gib = 1 << 30;
   if (bytes < 4 * gib) return fmt::format("{} MiB", (bytes + mib - 1) / mib);

@@ -53,7 +53,7 @@ class Labels {
     const std::lock_guard lock(mutex_);
     label_of_[name] = label;
   }
-  /// Returns a log message with labels instead of names.
+  /// Returns the log message `text`, with the generated name of each dataset replaced by its label.
   std::string shown(std::string text) const {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, label] : label_of_) {

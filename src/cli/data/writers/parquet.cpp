@@ -1,6 +1,6 @@
-// Writes Parquet files by Apache Arrow, in the module arrow.so, with one row group per block. The metadata of a row
-// group, called its notes, is stored after it, so that another process can resume. Readers find row groups by the
-// footer and skip the notes.
+// Writes Parquet files with Apache Arrow, which is in the module arrow.so. Each block becomes one row group. The
+// metadata of a row group (its notes) is stored after the row group, so that another process can resume the conversion.
+// Readers find the row groups through the footer, and skip the notes.
 #include <array>
 
 #include <trainrt/error.hpp>

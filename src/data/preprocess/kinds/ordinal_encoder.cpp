@@ -4,7 +4,8 @@ namespace trainrt::data::plugins {
 
 constexpr ParameterSpec ordinal_encoder_parameters[] = {
     columns_parameter,
-    keyword_only({"encode_lists", ParameterType::flag, "has no effect: columns of lists are always an error", "true"}),
+    keyword_only(
+        {"encode_lists", ParameterType::flag, "has no effect, because a column of lists is always an error", "true"}),
     output_columns_parameter};
 
 extern const PreprocessorKind ordinal_encoder{

@@ -170,8 +170,9 @@ namespace plugins {
 
 extern const OperationKind explode{.name = "explode",
                                    .help =
-                                       "makes one sample of each element of the lists in a field, "
-                                       "or of each row of its arrays; the other fields are repeated. Applied after where",
+                                       "makes one sample from each element of a list, or from each row of an array. "
+                                       "FIELD contains the lists or arrays; the new samples have copies of the other "
+                                       "fields. Applied after the key `where`",
                                    .form = "FIELD",
                                    .make = make_explode,
                                    .order = -1};

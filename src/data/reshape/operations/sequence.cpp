@@ -117,8 +117,7 @@ class WindowCuts {
 
 class WindowedSource final : public WrappedSource {
  public:
-  /// `group` is the index of the field by which the samples are grouped. If they are not grouped, it is an index that no
-  /// field has.
+  /// `group` is the result of group_of(): the index of the field by which the samples are grouped, if there is one.
   WindowedSource(std::shared_ptr<const Source> source, Fields fields, std::size_t group, WindowCuts cuts)
       : WrappedSource(std::move(source)), fields_(std::move(fields)), group_(group), cuts_(std::move(cuts)) {}
   std::uint64_t size() const override { return cuts_.size(); }
@@ -181,8 +180,8 @@ std::string words_of(const Dataset::Windows& windows) {
                      windows.pad ? ", filled up" : "");
 }
 
-/// Returns the index of the field by which the samples are grouped. If they are not grouped, returns an index that no
-/// field has.
+/// Returns the index of the field by which the samples are grouped. If they are not grouped, returns an index that is
+/// too large for any field.
 std::size_t group_of(const Dataset::Windows& windows, const Fields& fields) {
   return windows.within.empty() ? fields.size() + 1 : find_field(fields, windows.within);
 }
@@ -261,7 +260,7 @@ extern const OperationKind sequence{
     .help =
         "makes each sample from a window of LENGTH consecutive samples; each field gets a first axis of that length. "
         "stride: a window begins N samples (default 1) after the previous window. "
-        "within: all samples of a window have the same value of that field. "
+        "within: all samples of a window have the same value in FIELD. "
         "pad: incomplete windows are filled with zeros, and the field 'count' has the number of real samples; "
         "otherwise incomplete windows are left out",
     .form = sequence_form,

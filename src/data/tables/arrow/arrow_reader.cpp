@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t max_idle = 64;
 
-/// An open file, of which only the columns that were chosen when it was opened are read. For one thread.
+/// An open file. Its reader reads only the columns that were chosen when the file was opened. Only one thread at a time
+/// may use it.
 struct BatchReader {
   std::shared_ptr<ArrowInput> input;
   std::shared_ptr<arrow::ipc::RecordBatchFileReader> file;

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* no_nested = "nested values are not supported: write each part of the values as a separate column";
 constexpr const char* no_decimals = "decimals are not supported: write the column as float64 or as integers";
 
-/// The DType for each Arrow type with single numbers as values.
+/// Maps each Arrow type with one number or boolean per value to the DType of these values.
 const std::map<arrow::Type::type, DType> number_types{
     {arrow::Type::BOOL, DType::boolean},   {arrow::Type::INT8, DType::i8},    {arrow::Type::UINT8, DType::u8},
     {arrow::Type::INT16, DType::i16},      {arrow::Type::UINT16, DType::i32}, {arrow::Type::INT32, DType::i32},
@@ -32,7 +32,8 @@ std::string unit_of(arrow::TimeUnit::type unit) {
   }
 }
 
-/// Returns the unit of a type of times or durations; "" for other types.
+/// Returns the unit of the values of a date, time or duration type, such as "seconds since midnight". Returns "" for
+/// other types.
 std::string time_unit_of(const arrow::DataType& type) {
   switch (type.id()) {
     case arrow::Type::DATE32:

@@ -29,7 +29,7 @@ void add_leaves(const parquet::arrow::SchemaField& field, std::vector<int>& leav
   for (const auto& child : field.children) add_leaves(child, leaves);
 }
 
-/// Decodes a column of a row group directly into its target, without an Arrow array. For one thread.
+/// Decodes a column of a row group directly into its target, without an Arrow array. Only one thread may use an object.
 class DirectColumn {
  public:
   /// Returns whether this class can decode the column: it has one number per row, in a type that Parquet itself has.
@@ -235,8 +235,8 @@ class ParquetReader final : public ReaderBase {
     return lacks;
   }
 
-  /// Decodes the rows in small batches, all columns of a batch before the next batch. This order is faster than column by
-  /// column, because the columns of a vector share cache lines.
+  /// Decodes the rows in small batches. Decodes all columns of a batch, then all columns of the next batch. This order
+  /// is faster than one column after the other, because the columns of a vector share cache lines.
   void read_direct(std::size_t block, const std::vector<const TableTarget*>& targets, std::uint64_t rows_before) const {
     auto reader = take();
     guarded(reader->input, [&] {

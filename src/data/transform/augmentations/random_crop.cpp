@@ -26,7 +26,8 @@ void shift_image(const ImageAxes& axes, std::span<const std::byte> from, std::in
   }
 }
 
-/// Returns the change that torchvision's RandomCrop(size, padding) makes if its `size` is the size of the images.
+/// Returns the change that pads each image with zeros and cuts out a part of the original size at a random position.
+/// torchvision's RandomCrop(size, padding) does the same if `size` is the size of the images.
 FieldMap make_random_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto axes = image_axes(field);
   const auto max = static_cast<double>(std::min(axes.width, axes.height));

@@ -117,7 +117,7 @@ class GroupedData:
         self._dataset, self._keys = dataset, keys
 
     def aggregate(self, *aggs: AggregateFn) -> Dataset:
-        """Returns the results of aggregations of trainrt.data.aggregate for each group."""
+        """Applies aggregations of trainrt.data.aggregate to each group. Returns a Dataset of the results, with one sample per group."""
         def results(columns: dict[str, Any]) -> dict[str, Any]:
             rows = [{**{name: group[name][0] for name in self._keys}, **aggregated(aggs, group)} for group in _groups(columns, self._keys)]
             return columns_of({name: [row[name] for row in rows] for name in rows[0]}, "groupby()") if rows else {}

@@ -91,7 +91,7 @@ class DatasetPipeline(Dataset):
         return self.repartition(num_blocks, **others)
 
     def rewindow(self, *, blocks_per_window: int, preserve_epoch: bool = True) -> Dataset:
-        """Returns this pipeline unchanged, since a window is the complete dataset."""
+        """Returns this pipeline unchanged, since its only window is the complete dataset."""
         del blocks_per_window, preserve_epoch
         return self
 
@@ -109,7 +109,7 @@ class DatasetPipeline(Dataset):
         return found  # type: ignore[return-value]
 
     def iter_datasets(self) -> Iterator[DataIterator]:
-        """Yields a DataIterator for each epoch. A loop over it reads the next epoch."""
+        """Yields a DataIterator for each epoch. A loop over the batches of a DataIterator reads the next epoch."""
         return self.iterator().iter_datasets()
 
     def iter_epochs(self, max_epoch: int = -1) -> Iterator[DataIterator]:

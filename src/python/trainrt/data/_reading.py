@@ -226,7 +226,7 @@ class ReadMethods(DatasetParts):
 
 
 def text_of_rows(rows: Any) -> str:
-    """Returns the row numbers in the format of the key `subset`, with consecutive row numbers as FIRST:END."""
+    """Returns the row numbers in the format of the key `subset`. Consecutive row numbers become one range, FIRST:END."""
     if isinstance(rows, range):
         return f"{rows.start}:{rows.stop}"
     rows = numpy.asarray(rows)

@@ -45,7 +45,7 @@ class ReshapeMethods(DatasetParts):
         return self._with_reshape_key("where", condition.strip())
 
     def explode(self, column: str) -> Dataset:
-        """Makes one sample of each element of the lists in `column`, and repeats the values of all other columns. Drops samples with an empty list."""
+        """Makes one sample from each element of the lists in `column`. The new samples have copies of the other columns. Drops samples with an empty list."""
         return self._with_reshape_key("explode", _column_name("explode", column))
 
     def pack(self, column: str, length: int, separator: int | None = None) -> Dataset:

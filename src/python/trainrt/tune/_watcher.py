@@ -150,7 +150,7 @@ class SweepWatcher:
         return found or False
 
     def _end_without_values(self) -> None:
-        """Ends the sweep if the searcher has no further values, and all trials that have values have ended. The other trials only wait for values."""
+        """Ends the sweep if the searcher has no further values and all trials with values have ended. The other trials would wait for values forever."""
         if self._no_more and not self.stops_sweep and not any(map(self._is_running, self._suggested)):
             self.stops_sweep = True
             self._processes.ask_to_stop()

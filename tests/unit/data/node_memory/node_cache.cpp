@@ -25,7 +25,7 @@ using data::UnitLayout;
 namespace {
 
 constexpr std::uint64_t samples_in_all = 1000;
-constexpr std::uint64_t small_unit = 512;  // bytes: about 20 samples
+constexpr std::uint64_t small_unit = 512;  // size of a unit in bytes; a unit then has about 20 samples
 
 using Fields = std::vector<Dataset::Field>;
 
@@ -119,7 +119,8 @@ bool is_right(const data::Source& source, const std::vector<std::uint64_t>& samp
          values_of(source, samples, 1) == values_of(plain, samples, 1);
 }
 
-/// Returns all samples, with large distances between consecutive ones.
+/// Returns the numbers of all samples in a mixed order: each number is the previous one plus `step`, modulo the number
+/// of samples.
 std::vector<std::uint64_t> mixed(std::uint64_t step = 7) {
   std::vector<std::uint64_t> samples(samples_in_all);
   for (std::uint64_t i = 0; i < samples_in_all; ++i) samples[i] = (i * step + 3) % samples_in_all;

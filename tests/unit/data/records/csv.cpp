@@ -22,7 +22,7 @@ std::shared_ptr<DatasetImpl> opened(const Scratch& dir, const std::string& text,
   return open(keys);
 }
 
-/// Returns the error of open().
+/// Returns the message of the UsageError that opened() throws, or "none" if it throws no error.
 std::string refusal(const Scratch& dir, const std::string& text, const std::map<std::string, std::string>& keys = {}) {
   try {
     opened(dir, text, keys);
@@ -51,7 +51,8 @@ std::string in_quotes(const std::string& text) {
   return out + '"';
 }
 
-/// A random table and its text: quotes, line ends, empty lines and the end of the file vary.
+/// A table with random values, and its CSV text. The use of quotes, the line ends, the empty lines and the end of the
+/// text are random, too.
 struct Table {
   std::vector<std::int64_t> whole;
   std::vector<double> real;

@@ -25,7 +25,7 @@ std::vector<T> walked(const std::shared_ptr<DatasetImpl>& dataset, const std::st
   return seen;
 }
 
-/// Opens a table of `rows` rows n = 0, 1, ... with n and its square.
+/// Opens a CSV table with `rows` rows. Column n has the numbers 0, 1, ..., and column square has their squares.
 std::shared_ptr<DatasetImpl> table(const Scratch& dir, int rows, std::map<std::string, std::string> more = {}) {
   std::string text = "n,square\n";
   for (int n = 0; n < rows; ++n) text += std::to_string(n) + "," + std::to_string(n * n) + "\n";

@@ -7,7 +7,8 @@ using Catch::Contains;
 
 namespace {
 
-/// Returns a table with one column and `count` rows. The rows for which `is_bad` returns true are not numbers.
+/// Returns a CSV table with the column x and `count` rows. The value of a row is its number or, if `is_bad` returns
+/// true for this number, "?".
 template <class IsBad>
 std::string table(int count, const IsBad& is_bad) {
   std::string text = "x\n";

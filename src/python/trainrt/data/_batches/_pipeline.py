@@ -28,7 +28,7 @@ class PipelineIterator(DataIterator):
         return Epochs(lambda: itertools.chain.from_iterable(window.iter_batches(**arguments) for window in self.iter_datasets()))
 
     def iter_datasets(self) -> Iterator[DataIterator]:
-        """Yields a DataIterator for each epoch that remains. A loop over it reads the next epoch of this rank's shard."""
+        """Yields a DataIterator for each epoch that remains. A loop over the batches of a DataIterator reads the next epoch of this rank's shard."""
         window = DataIterator(lambda: self._place, before=self._before, epochs=self._epochs, in_memory=self._in_memory)
         window._operations, window._encoding, window.at_padding, window.end_epoch = self._operations, self._encoding, self.at_padding, self.end_epoch
         first = 0 if self.epoch is None else self.epoch + 1

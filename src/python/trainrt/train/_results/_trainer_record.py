@@ -45,7 +45,7 @@ def read(run_dir):
 
 
 def workers_in(record):
-    """Returns host, address and process ID of rank 0 in each attempt of a record from read(), newest first."""
+    """Returns host, address and process ID of rank 0 for each attempt, newest first. `record` is a result of read()."""
     earlier = record.get("earlier_workers")
     return [each for each in (record.get("worker"), *(earlier if isinstance(earlier, list) else ())) if isinstance(each, dict)]
 

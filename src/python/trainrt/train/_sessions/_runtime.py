@@ -162,7 +162,7 @@ class RuntimeSession:
         return intact[-1] if intact else None
 
     def _wait_for_commit(self):
-        """Waits for a commit in progress. Returns False before the first report and restore(), when no commit can be in progress."""
+        """Waits for a commit in progress. Returns False if report() and restore() have not been called yet: then no commit can be in progress."""
         has_started = self._restored_from_files or self.runtime._state is not None
         if has_started:
             self._removals.carry_out(self.newest_index())

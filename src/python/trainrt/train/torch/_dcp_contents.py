@@ -63,7 +63,7 @@ def _on_all(session: Any, work: Callable[[], Any]) -> list[Any]:
 
 
 def _of_ranks(session: Any, mine: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the list of `mine` of all ranks. If `mine` is equal on all ranks, the usual case, the ranks exchange only digests. Collective."""
+    """Returns a list with `mine` of each rank, in rank order. Usually, `mine` is equal on all ranks, and they exchange only digests. Collective."""
     digest = hashlib.blake2b(json.dumps(mine, sort_keys=True).encode()).digest()
     if len(set(session.gather(digest))) == 1:
         return [mine] * session.world_size

@@ -114,8 +114,8 @@ def _first_difference(one: Any, other: Any) -> str | None:
         if not _same_bits(tensor, other[0][key]):
             apart = (tensor.double() - other[0][key].double()).abs().max().item()
             return f"tensor '{key if isinstance(key, str) else key[0]}', by up to {apart:.3g}"
-    return next((f"'{name}' is {text} without and {other[1][name]} with the checkpoint" for name, text in one[1].items()
-                 if text != other[1][name]), None)
+    return next((f"'{name}' was {text} at first, and {other[1][name]} when the steps were repeated from the checkpoint"
+                 for name, text in one[1].items() if text != other[1][name]), None)
 
 
 def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:

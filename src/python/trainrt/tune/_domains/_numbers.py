@@ -106,7 +106,7 @@ class Float(_Interval):
 
     @property
     def is_normal(self) -> bool:
-        """Whether the distribution is a normal one, which the searchers do not search."""
+        """Whether values are drawn from a normal distribution. Searchers do not choose the values of such a domain."""
         return isinstance(self.distribution, Normal)
 
     @property

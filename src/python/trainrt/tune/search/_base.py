@@ -143,7 +143,7 @@ class Searcher(Compared):
     # ---- methods that a Tuner calls ----
 
     def suggests(self) -> bool:
-        """Returns whether a sweep calls `suggest()` in the script; if not, `settings()` selects a searcher of trainrt."""
+        """Returns whether `suggest()` chooses the values of trials, in the script. If not, trainrt chooses them as the keys of `settings()` request."""
         return True
 
     def settings(self) -> dict[str, str]:

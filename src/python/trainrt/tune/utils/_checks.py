@@ -37,7 +37,8 @@ def diagnose_serialization(trainable: Callable[..., Any]) -> Any:
     found = {name for name, each in problems.items() if each}
     for name in sorted(found):
         print(f"   the variable '{name}' cannot be pickled: {problems[name]}")
-    print(f"Create {', '.join(sorted(found))} in the function." if found else "No variable of the function was found that cannot be pickled.")
+    print(f"Create {', '.join(sorted(found))} in the function." if found
+          else "The cause was not found: every global and nonlocal variable of the function can be pickled.")
     return found
 
 
