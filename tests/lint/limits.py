@@ -18,7 +18,7 @@ RANK_0 = {path: (int(count), reason) for reason, places in {
         "src/core/rank_zero.hpp 1, src/core/output/output_targets.cpp 1, src/cli/commands/doctor.cpp 1, src/checkpoint/replicas.cpp 1, src/trainer/saving/checkpoint_cycle.cpp 1, "
         "src/trainer/reports/reporter.cpp 1",
     "one rank acts first, and the others wait for it":
-        "src/launch/world.cpp 1, src/checkpoint/load/newest_intact.cpp 1, src/cli/doctor/checks/storage.cpp 1",
+        "src/launch/world.cpp 1, src/checkpoint/load/newest_intact.cpp 1",
     "only rank 0 writes data that is shared by all ranks":
         "src/checkpoint/save/shard_staging.cpp 1",
     "the root of a collective provides the data for the others":

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/small_floats.hpp"
+#include "cli/checkpoints/tensor_elements.hpp"
 
 namespace trainrt::cli {
 
@@ -79,35 +79,7 @@ void StatisticsGatherer::merge(const StatisticsGatherer& other) {
 }
 
 void StatisticsGatherer::add(std::span<const std::byte> bytes) {
-  const auto real = [](auto decode) { return [decode](auto bits) -> double { return decode(bits); }; };
-  const auto number = [](auto value) -> double { return value; };
-  const auto integer = [](auto value) -> std::int64_t { return value; };
-  switch (dtype_) {
-    case DType::f64:
-      return add_elements<double>(bytes, number);
-    case DType::f32:
-      return add_elements<float>(bytes, number);
-    case DType::f16:
-      return add_elements<std::uint16_t>(bytes, real(from_f16));
-    case DType::bf16:
-      return add_elements<std::uint16_t>(bytes, real(from_bf16));
-    case DType::f8e4m3:
-      return add_elements<std::uint8_t>(bytes, real(from_f8e4m3));
-    case DType::f8e5m2:
-      return add_elements<std::uint8_t>(bytes, real(from_f8e5m2));
-    case DType::i64:
-      return add_elements<std::int64_t>(bytes, integer);
-    case DType::i32:
-      return add_elements<std::int32_t>(bytes, integer);
-    case DType::i16:
-      return add_elements<std::int16_t>(bytes, integer);
-    case DType::i8:
-      return add_elements<std::int8_t>(bytes, integer);
-    case DType::u8:
-      return add_elements<std::uint8_t>(bytes, integer);
-    case DType::boolean:
-      return add_elements<std::uint8_t>(bytes, [](std::uint8_t value) -> std::int64_t { return value != 0 ? 1 : 0; });
-  }
+  with_element_type(dtype_, [&]<class T>(T, auto decode) { add_elements<T>(bytes, decode); });
 }
 
 TensorStatistics StatisticsGatherer::result() const {

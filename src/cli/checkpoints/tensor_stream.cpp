@@ -55,6 +55,27 @@ void read(const PieceReader& reader, const Batch& batch, std::span<std::byte> bu
   reader.read(requests);
 }
 
+/// Reads batches into buffers, each of which has room for `copies` of the largest batch, and passes them to `take` in
+/// order. A thread reads the next batch while `take` runs.
+void read_ahead(const std::vector<Batch>& batches, std::size_t copies,
+                const std::function<void(std::size_t, std::span<std::byte>)>& read_batch,
+                const std::function<void(const Batch&, std::span<const std::byte>)>& take) {
+  std::size_t max_bytes = 0;
+  for (const auto& batch : batches) max_bytes = std::max(max_bytes, batch.bytes);
+  if (max_bytes == 0) return;
+  const auto room = copies * ((max_bytes + io::io_alignment - 1) / io::io_alignment * io::io_alignment);
+  std::array<io::AlignedMemory, 2> memory{io::AlignedMemory(room), io::AlignedMemory(batches.size() > 1 ? room : 1)};
+  const auto buffer = [&](std::size_t number) { return memory[number % 2].bytes().first(room); };
+  read_batch(0, buffer(0));
+  for (std::size_t number = 0; number < batches.size(); ++number) {
+    std::future<void> next;  // its destructor blocks until the read has ended
+    if (number + 1 < batches.size())
+      next = std::async(std::launch::async, [&, number] { read_batch(number + 1, buffer(number + 1)); });
+    take(batches[number], buffer(number));
+    if (next.valid()) next.get();
+  }
+}
+
 /// Calls `visit` for each multi-dimensional index below `extents`, in row-major order.
 void for_each_index(std::span<const std::int64_t> extents, const std::function<void(const Shape&)>& visit) {
   Shape index(extents.size(), 0);
@@ -101,20 +122,30 @@ std::vector<Box> contiguous_boxes(const Shape& shape, std::size_t element_bytes,
 void stream_tensors(const PieceReader& reader, const Tensors& tensors, const std::function<void(const TensorPiece&)>& take,
                     std::size_t buffer_bytes) {
   const auto batches = batches_of(tensors, buffer_bytes);
-  std::size_t max_bytes = 0;
-  for (const auto& batch : batches) max_bytes = std::max(max_bytes, batch.bytes);
-  if (max_bytes == 0) return;
-  std::array<io::AlignedMemory, 2> buffers{io::AlignedMemory(max_bytes),
-                                           io::AlignedMemory(batches.size() > 1 ? max_bytes : 1)};
-  const auto read_batch = [&](std::size_t number) { read(reader, batches[number], buffers[number % 2].bytes()); };
-  read_batch(0);
-  for (std::size_t number = 0; number < batches.size(); ++number) {
-    std::future<void> next;  // its destructor blocks until the read has ended
-    if (number + 1 < batches.size()) next = std::async(std::launch::async, read_batch, number + 1);
-    for (const auto& part : batches[number].parts)
-      take({*part.tensor, part.first, buffers[number % 2].bytes().subspan(part.at, part.bytes)});
-    if (next.valid()) next.get();
+  const auto read_batch = [&](std::size_t number, std::span<std::byte> buffer) { read(reader, batches[number], buffer); };
+  read_ahead(batches, 1, read_batch, [&](const Batch& batch, std::span<const std::byte> buffer) {
+    for (const auto& part : batch.parts) take({*part.tensor, part.first, buffer.subspan(part.at, part.bytes)});
+  });
+}
+
+void stream_tensor_pairs(const PieceReader& first, const PieceReader& second, const TensorPairs& pairs,
+                         const std::function<void(const TensorPiece&, std::span<const std::byte>)>& take,
+                         std::size_t buffer_bytes) {
+  Tensors mine, theirs;
+  for (const auto& [a, b] : pairs) {
+    mine.push_back(a);
+    theirs.push_back(b);
   }
+  const auto batches = batches_of(mine, buffer_bytes), other_batches = batches_of(theirs, buffer_bytes);
+  const auto read_batch = [&](std::size_t number, std::span<std::byte> buffer) {
+    read(first, batches[number], buffer.first(buffer.size() / 2));
+    read(second, other_batches[number], buffer.subspan(buffer.size() / 2));
+  };
+  read_ahead(batches, 2, read_batch, [&](const Batch& batch, std::span<const std::byte> buffer) {
+    const auto others = buffer.subspan(buffer.size() / 2);
+    for (const auto& part : batch.parts)
+      take({*part.tensor, part.first, buffer.subspan(part.at, part.bytes)}, others.subspan(part.at, part.bytes));
+  });
 }
 
 }  // namespace trainrt::cli

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/load/piece_reader.hpp"
@@ -30,5 +31,15 @@ std::vector<checkpoint::Box> contiguous_boxes(const Shape& shape, std::size_t el
 /// has no piece. Throws the errors of `take`, and those of PieceReader::read().
 void stream_tensors(const checkpoint::PieceReader& reader, const Tensors& tensors,
                     const std::function<void(const TensorPiece&)>& take, std::size_t buffer_bytes = std::size_t{64} << 20);
+
+/// Pairs of tensors of two checkpoints. The tensors of a pair have the same type and shape.
+using TensorPairs = std::vector<std::pair<const checkpoint::PieceReader::Tensor*, const checkpoint::PieceReader::Tensor*>>;
+
+/// As stream_tensors(), but reads pairs of tensors from the checkpoints `first` and `second`. `take` receives each piece of
+/// the first tensor, and the bytes of the second tensor at the same place.
+void stream_tensor_pairs(const checkpoint::PieceReader& first, const checkpoint::PieceReader& second,
+                         const TensorPairs& pairs,
+                         const std::function<void(const TensorPiece&, std::span<const std::byte>)>& take,
+                         std::size_t buffer_bytes = std::size_t{32} << 20);
 
 }  // namespace trainrt::cli

@@ -6,6 +6,7 @@
 
 #include "checkpoint/format/validation.hpp"
 #include "cli/checkpoints/find_checkpoint.hpp"
+#include "cli/checkpoints/print_comparison.hpp"
 #include "cli/checkpoints/select_entries.hpp"
 #include "cli/checkpoints/tensor_statistics.hpp"
 #include "cli/checkpoints/tensor_stream.hpp"
@@ -24,10 +25,13 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view inspect_usage = "inspect CHECKPOINT|RUN_DIR [--tensor PATTERN] [--stats] [--json] [--quiet]";
+constexpr std::string_view inspect_usage =
+    "inspect CHECKPOINT|RUN_DIR [--tensor PATTERN] [--stats | --compare OTHER] [--json] [--quiet]";
 
-constexpr Example inspect_examples[] = {{"trainrt inspect runs/first", "the newest checkpoint of a run"},
-                                        {"trainrt inspect runs/first --tensor 'model/*' --stats", "some of its tensors"}};
+constexpr Example inspect_examples[] = {
+    {"trainrt inspect runs/first", "the newest checkpoint of a run"},
+    {"trainrt inspect runs/first --tensor 'model/*' --stats", "some of its tensors"},
+    {"trainrt inspect runs/first --compare runs/second", "whether both have the same bits"}};
 
 constexpr CommandOption inspect_options[] = {
     {"tensor", "PATTERN",
@@ -36,11 +40,16 @@ constexpr CommandOption inspect_options[] = {
     {"stats", "",
      "read the tensors and show minimum, maximum, mean and standard deviation (of the population) of their finite "
      "elements, and the numbers of NaN, infinite and zero elements"},
+    {"compare", "OTHER",
+     "compare the tensors, values and files of two checkpoints bit by bit, and show those that differ. OTHER is the second "
+     "checkpoint, or a run, of which the newest checkpoint is compared"},
     {"json", "", "print one JSON object"},
     {"quiet", "", "do not show the progress"}};
 
 constexpr ExitNote inspect_exit_codes[] = {
-    {0, "done"}, {64, "no such checkpoint"}, {70, "a file that was read is damaged"}};
+    {0, "done; with --compare: all bits are equal"},
+    {64, "no such checkpoint"},
+    {70, "a file that was read is damaged; with --compare also if the checkpoints differ"}};
 
 /// The data that the text output and the JSON output show.
 struct Inspection {
@@ -242,12 +251,9 @@ ExitCode inspect_command(std::span<const std::string> words) {
   const auto directory = find_checkpoint(arguments.operands[0]);
   const PieceReader reader(directory);
   const bool has_pattern = arguments.has("tensor");
-  Inspection inspection{
-      directory,
-      reader,
-      select_entries(reader, has_pattern ? std::vector{arguments.options.at("tensor")} : std::vector<std::string>()),
-      has_pattern,
-      {}};
+  const auto pattern = has_pattern ? std::vector{arguments.options.at("tensor")} : std::vector<std::string>();
+  if (arguments.has("compare")) return print_comparison(reader, directory, pattern, arguments);
+  Inspection inspection{directory, reader, select_entries(reader, pattern), has_pattern, {}};
   if (arguments.has("stats"))
     inspection.statistics = compute_statistics(reader, inspection.selected.tensors, arguments.has("quiet"));
   if (arguments.has("json")) {

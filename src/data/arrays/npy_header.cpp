@@ -238,9 +238,10 @@ DType dtype_of_npy(const NpyHeader& header, const std::string& what) {
   if (header.kind == 'i') return by_size(DType::i64, DType::i32, DType::i16, DType::i8);
   if (header.value_bytes == 1) return DType::u8;
   bad_npy(what, fmt::format("has values of type '{}u{}', which train functions do not support. "
-                            "Save the array with a wider signed type: array.astype('i{}'). "
+                            "Save the array with a signed type{}: array.astype('i{}'). "
                             "The format 'tokens' can read token ids of this type",
                             header.is_big_endian ? '>' : '<', header.value_bytes,
+                            header.value_bytes == 8 ? ", if all values are below 2^63" : "",
                             std::min<std::size_t>(8, 2 * header.value_bytes)));
 }
 

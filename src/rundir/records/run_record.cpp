@@ -51,7 +51,7 @@ RunState state_from_json(const Json& value, const std::string& path) {
 }
 
 /// Throws UsageError if the record of a run has another format version, in which keys may have other meanings.
-void refuse_newer(const Json& json, const std::string& path) {
+void refuse_other_format(const Json& json, const std::string& path) {
   const auto format = json.is_object() && json.contains("format") ? json.at("format") : Json(run_format);
   if (format != run_format)
     throw UsageError(
@@ -103,7 +103,7 @@ std::string to_text(const RunRecord& record) {
 RunRecord run_record_from(const std::string& text, const std::string& path) try {
   if (is_nested_deeper(text, max_json_depth)) refuse(path, "its JSON is nested too deep");
   const auto json = Json::parse(text);
-  refuse_newer(json, path);
+  refuse_other_format(json, path);
   RunRecord record;
   record.name = json.at("name");
   record.run_id = json.at("run_id");

@@ -144,6 +144,44 @@ def statistics_equal_those_of_numpy():
         check(" std " in tool("inspect", run_dir, "--stats", "--tensor", "model/*").out, "the table has no statistics")
 
 
+def compared(first, second, *words, code=FINISHED):
+    return json.loads(tool("inspect", first, "--compare", second, "--json", *words, code=code).out)
+
+
+@test
+def checkpoints_with_equal_bits_are_equal_also_in_different_shard_files():
+    ranks, single = both_layouts()
+    found = compared(ranks, single)
+    wanted = expected(checkpoints(ranks)[-1])
+    equal((found["equal"], found["tensors"] + found["values"], found["differences"]), (True, len(wanted), []), "comparison")
+    text = tool("inspect", ranks, "--compare", single).out
+    check("equal bit by bit" in text, text)
+
+
+@test
+def a_comparison_shows_each_difference_that_numpy_finds():
+    import numpy
+    first, second = checkpoints(both_layouts()[0])[-2:]
+    mine, others = expected(first), expected(second)
+    found = compared(first, second, code=FAILED)
+    texts = {each["name"]: each["text"] for each in found["differences"]}
+    equal(set(texts), {name for name in mine if mine[name].tobytes() != others[name].tobytes()}, "names that differ")
+    distance = numpy.abs(mine["model/weights"] - others["model/weights"])
+    differ = numpy.flatnonzero(distance)
+    check(texts["model/weights"].startswith(f"{len(differ)} of 3001 elements differ, by at most {distance.max():.3g}; the first is [{differ[0]}]: "), f"{texts}")
+    equal(texts["epoch"], f"{mine['epoch']} and {others['epoch']}", "values")
+    found = compared(first, second, "--tensor", "model/*", code=FAILED)
+    equal((found["tensors"], found["values"], len(found["differences"])), (1, 0, 1), "with a pattern")
+
+
+@test
+def checkpoints_of_different_numbers_of_ranks_differ_in_the_shapes_of_per_rank_tensors():
+    found = compared(both_layouts()[0], a_run("one", ranks=1), "--tensor", "sums/*", code=FAILED)
+    equal({each["text"] for each in found["differences"]}, {"f64 [2, 1] and f64 [1, 1]"}, "differences")
+    job = tool("inspect", both_layouts()[0], "--compare", scratch() / "missing", code=USAGE)
+    check("missing' does not exist" in job.err, "the path is not named", job)
+
+
 @test
 def an_unknown_tensor_is_an_error_that_suggests_the_nearest_name():
     job = tool("inspect", both_layouts()[0], "--tensor", "model/weight", code=USAGE)
@@ -295,8 +333,9 @@ def export_and_statistics_of_a_damaged_checkpoint_name_the_file_and_leave_no_out
             path.write_text("precious")
             tool("export", newest, "-o", path, "--force", code=FAILED)
             equal(path.read_text(), "precious", "the existing file")
-        job = tool("inspect", newest, "--stats", code=FAILED)
-        check(str(damaged) in job.err, "the file is not named", job)
+        for words in (["--stats"], ["--compare", original]):
+            job = tool("inspect", newest, *words, code=FAILED)
+            check(str(damaged) in job.err, "the file is not named", job)
         job = tool("verify", run_dir, code=FAILED)
         check(f"DAMAGED   {newest.resolve()}" in job.out and str(damaged.resolve()) in job.out, "verify does not name the damaged file", job)
         check(f"ok        {checkpoints(run_dir)[0].resolve()}" in job.out, "verify does not report the other checkpoint as ok", job)
