@@ -61,7 +61,8 @@ TEST_CASE("ranks of an uneven layout get the variables that torchrun would set")
   const Variables expected = {
       {"RANK", "2"},       {"WORLD_SIZE", "3"},         {"LOCAL_RANK", "0"},     {"LOCAL_WORLD_SIZE", "1"},
       {"GROUP_RANK", "1"}, {"GROUP_WORLD_SIZE", "2"},   {"ROLE_RANK", "2"},      {"ROLE_WORLD_SIZE", "3"},
-      {"NODE_RANK", "1"},  {"MASTER_ADDR", "10.0.0.1"}, {"MASTER_PORT", "2001"}, {"TORCHELASTIC_RUN_ID", "mine"}};
+      {"NODE_RANK", "1"},  {"MASTER_ADDR", "10.0.0.1"}, {"MASTER_PORT", "2001"}, {"TORCHELASTIC_RUN_ID", "mine"},
+      {"USE_LIBUV", "0"}};
   for (const auto& [name, value] : expected) {
     INFO(name);
     CHECK(last.at(name) == value);
@@ -195,6 +196,15 @@ TEST_CASE("a program does not inherit what a supervising process has set for thi
   for (const auto* name : {"TRAINRT_SUPERVISED", "TRAINRT_FAILURES", "TRAINRT_OPENED"})
     CHECK_FALSE(variables.contains(name));
   CHECK(variables.at("MINE") == "1");
+}
+
+TEST_CASE("torch's store uses libuv, which connects many ranks faster, from 1,025 ranks or if the user says so") {
+  auto rendezvous = three_ranks_on_two_nodes(0);
+  CHECK(environment_with({{"USE_LIBUV", "1"}}, rendezvous, all_frameworks()).at("USE_LIBUV") == "1");
+  rendezvous.size = 1024;
+  CHECK(environment_with({}, rendezvous, all_frameworks()).at("USE_LIBUV") == "0");
+  rendezvous.size = 1025;
+  CHECK_FALSE(environment_with({}, rendezvous, all_frameworks()).contains("USE_LIBUV"));
 }
 
 TEST_CASE("an unknown interface sets no variable") {
