@@ -32,7 +32,8 @@ double add_gradient(const trainrt::Batch& batch, const std::vector<float>& weigh
 std::size_t features_of(trainrt::Context& ctx) {
   std::size_t features = 0;
   bool has_target = false;
-  for (const auto& field : ctx.dataset("train").fields()) {
+  const auto dataset = ctx.dataset("train");
+  for (const auto& field : dataset.fields()) {
     const bool is_float = field.dtype == trainrt::DType::f32 && !field.varies;
     if (field.name == "x" && is_float && field.sample_shape.size() == 1)
       features = static_cast<std::size_t>(field.sample_shape[0]);

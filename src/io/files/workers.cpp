@@ -42,7 +42,9 @@ Workers::Workers(int threads, Priority priority) {
     while (static_cast<int>(threads_.size()) < threads);
   } catch (const std::system_error& error) {
     // A pool with fewer threads than requested is accepted; a pool without threads is an error.
-    if (threads_.empty()) throw Error(fmt::format("cannot start a thread: {}; raise ulimit -u", error.code().message()));
+    if (threads_.empty())
+      throw Error(fmt::format("cannot start a thread: {}; raise ulimit -u (processes and threads) or ulimit -v (memory)",
+                              error.code().message()));
   }
 }
 

@@ -177,8 +177,11 @@ def services_for_programs_do_not_answer_callers_without_the_secret():
     wait_until(lambda: all((out / f"env.{rank}").exists() for rank in range(2)), 60, "the programs", job)
     pids = job.wait_for_ranks(2)
     variables = dict(line.split("=", 1) for line in (out / "env.0").read_text().splitlines() if "=" in line)
-    served = listens_on(pids[0])
-    equal((len(served), listens_on(pids[1])), (3, []), f"listening ports of ranks 0 and 1 (MPI's exchange, Horovod, XGBoost): {served}", job)
+    served, others = listens_on(pids[0]), listens_on(pids[1])
+    if others:  # in a container, UCX may use TCP inside of a node: one port per rank
+        equal(len(others), 1, f"listening ports of rank 1: {others}", job)
+    equal(len(served), 3 + len(others), f"listening ports of rank 0 (MPI's exchange, Horovod, XGBoost; in a container also UCX): {served}", job)
+    served += others
     equal([each for pid in pids.values() for each in named_sockets_of(pid)], [], "Unix sockets that another process can connect to", job)
     check(all(each.startswith("127.0.0.1:") for each in served), f"a port is not on the loopback interface: {served}", job)
     for port in (int(each.rsplit(":", 1)[1]) for each in served):

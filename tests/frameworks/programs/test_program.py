@@ -87,7 +87,7 @@ def kills_leave_the_same_bits(ranks, loop):
         kill({"rank": [job.ranks()[ranks - 1]], "ranks": job.ranks().values(), "program": children[:1]}[whom])
         wait_until(lambda: not any(map(parent_of, children)), 15, "the programs to exit", job)
         code = job.wait(30)
-        check(code not in (FINISHED, STOPPED), f"exit {code}", job)
+        check_exit_after_kill(job, code)
     check_like_undisturbed(ranks, config, loop)
 
 

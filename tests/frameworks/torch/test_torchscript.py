@@ -79,6 +79,8 @@ for ranks in (1, 2):
 
 
 def as_in_python(loss, optimizer):
+    if optimizer != "sgd" and not run([PYTHON, "-c", "import torch; print(torch.__version__)"]).out.startswith("1."):
+        skip("Adam of torch 2 computes other bits in Python than in C++")
     config = line("line", loss=loss, optimizer=optimizer, epochs=3, momentum=0.5, weight_decay=0)
     finish(1, config)
     done = run([PYTHON, "-c", REFERENCE, loss, optimizer], cwd=_data)

@@ -381,6 +381,7 @@ def refused(words, ranks=1, code=USAGE, **change):
 
 @test
 def invalid_parameters_are_errors_that_name_them():
+    import xgboost
     refused(["'max_dept'", "did you mean 'max_depth'"], params={**BINARY, "max_dept": 3})
     refused(["'num_boost_rounds'", "did you mean 'num_boost_round'"], ranks=2, params={**BINARY, "num_boost_rounds": 3})
     refused(["'rate_drop'"], params={**BINARY, "rate_drop": 0.1})
@@ -389,7 +390,8 @@ def invalid_parameters_are_errors_that_name_them():
     refused(["tree_method = exact", "matrix = plain"], params={**BINARY, "tree_method": "exact"})
     refused(["tree_method = exact", "one rank only"], ranks=2, params={**BINARY, "tree_method": "exact"}, matrix="plain")
     refused(["feature_selector = shuffle"], params={**BINARY, "booster": "gblinear", "feature_selector": "shuffle"}, matrix="plain")
-    refused(["matrix = external", "on several ranks", "matrix = quantile"], ranks=2, params=BINARY, matrix="external")
+    if int(xgboost.__version__.split(".")[0]) < 3:
+        refused(["matrix = external", "on several ranks", "matrix = quantile"], ranks=2, params=BINARY, matrix="external")
     refused(["process_type = update"], params={**BINARY, "process_type": "update"})
 
 

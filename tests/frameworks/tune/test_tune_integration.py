@@ -28,9 +28,11 @@ def require(name):
 
 
 class Stub(types.ModuleType):
-    """A module in which every name is an empty class."""
+    """A module in which every name without underscores is an empty class."""
 
     def __getattr__(self, name):
+        if name.startswith("_"):  # Python's inspect reads __file__ of all modules
+            raise AttributeError(name)
         return type(name, (), {})
 
 

@@ -79,7 +79,7 @@ def kills_leave_the_same_bits(ranks, loop, every):
         pids = list(job.ranks().values())
         kill(pids)
         code = job.wait(30)
-        check(code not in (FINISHED, STOPPED), f"exit {code} after kill -9 of {pids}", job)
+        check_exit_after_kill(job, code)
     finish(ranks, killed)
     compare(killed, whole)
 

@@ -83,7 +83,7 @@ def a_damaged_hdf5_file_that_makes_libhdf5_loop_is_an_error_that_names_it():
 
 @test
 def a_damaged_link_that_makes_libhdf5_crash_is_an_error_that_names_the_file():
-    """With this link, libhdf5 frees a pointer that it has not set."""
+    """With this link, libhdf5 before 1.14 frees a pointer that it has not set. Later versions refuse the link."""
     folder = scratch()
     (folder / "a.csv").write_text("x,yx\n1,2\n3,4\n")
     path = folder / "link.h5"
@@ -92,7 +92,8 @@ def a_damaged_link_that_makes_libhdf5_crash_is_an_error_that_names_the_file():
     link = content.index(b"\x01\x10\x01\x01x")  # version, flags, character set, length, name
     content[link + 2] ^= 8
     path.write_bytes(content)
-    check_named(limited("data", "inspect", path), "link.h5", "HDF5 crashes while reading its structure")
+    job = limited("data", "inspect", path)
+    check_named(job, "link.h5", "cannot be read: cannot list a group" if "bad cset" in job.err else "HDF5 crashes while reading its structure")
 
 
 @test

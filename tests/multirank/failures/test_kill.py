@@ -45,7 +45,7 @@ class Table:
 
 def check_was_killed(job):
     code = job.wait(30)
-    check(code not in (FINISHED, STOPPED), f"exit {code} after kill -9 of all ranks", job)
+    check_exit_after_kill(job, code)
 
 
 def kill_at_random(config, table, longest, last_report):

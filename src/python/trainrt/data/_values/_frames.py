@@ -23,11 +23,18 @@ def columns_of_frame(frame, origin, keeps_missing):
 def _column_of(series, origin, keeps_missing):
     if str(series.dtype) == "category":
         return Categorical.of_series(series)
-    return series.to_numpy() if keeps_missing else _without_missing(series, origin)
+    return _array_of(series) if keeps_missing else _without_missing(series, origin)
+
+
+def _array_of(series):
+    """Returns the values of a Series. With missing values, pandas 2.2 and later would round integers of its type Int64 to floats; as objects they
+    stay exact."""
+    is_type_of_numpy = isinstance(series.dtype, numpy.dtype)
+    return series.to_numpy() if is_type_of_numpy or not series.hasnans else series.to_numpy(dtype=object)
 
 
 def _without_missing(series, origin):
-    values = series.to_numpy()
+    values = _array_of(series)
     if values.dtype != object:
         return values
     is_missing = series.isna().to_numpy()
