@@ -8,7 +8,8 @@ shift 2
 # Ninja logs each step when it has ended.
 steps_done() { { wc -l <"$build/.ninja_log" || echo 0; } 2>/dev/null; }
 
-all=$(cmake --build "$build" --target "$@" -- -n 2>/dev/null | sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' | tail -n 1)
+# A dry run (ninja -n) would not tell: it ends at the check for new source files.
+all=$(($(ninja -C "$build" -t commands "$@" 2>/dev/null | wc -l) - $(steps_done)))
 print_estimates() { # the first after FIRST_ESTIMATE_S (20) seconds, then every minute
   local before done pause=${FIRST_ESTIMATE_S:-20} left
   before=$(steps_done)
@@ -23,7 +24,7 @@ print_estimates() { # the first after FIRST_ESTIMATE_S (20) seconds, then every 
     echo "build: $done of $all steps in $SECONDS s; about $((left / 60 + 1)) min left"
   done
 }
-if [ "${all:-0}" -gt 10 ]; then
+if [ "$all" -gt 10 ]; then
   SECONDS=0
   print_estimates >&2 &
   estimates=$!

@@ -140,11 +140,11 @@ Comparison compare_checkpoints(const PieceReader& first, const PieceReader& seco
     const auto layout = layout_of(a), other = layout_of(b);
     return layout == other ? elements[&a].text(a.shape) : fmt::format("{} and {}", layout, other);
   });
-  result.values =
-      compare_pairs("value", pairs_of(mine.values, theirs.values), result.differences, value_difference);
+  result.values = compare_pairs("value", pairs_of(mine.values, theirs.values), result.differences, value_difference);
   if (pattern.empty())
-    result.files = compare_pairs("file", pairs_of(pointers_to(first.manifest().files), pointers_to(second.manifest().files)),
-                                 result.differences, file_difference);
+    result.files =
+        compare_pairs("file", pairs_of(pointers_to(first.manifest().files), pointers_to(second.manifest().files)),
+                      result.differences, file_difference);
   return result;
 }
 

@@ -22,8 +22,8 @@ struct Comparison {
   std::vector<Difference> differences;
 };
 
-/// Compares the contents of two checkpoints bit by bit: tensors, values, and the files that the train function has saved. Not
-/// compared are steps, times, metrics, and how the tensors are divided into shards. Files are compared by size and
+/// Compares the contents of two checkpoints bit by bit: tensors, values, and the files that the train function has saved.
+/// Not compared are steps, times, metrics, and how the tensors are divided into shards. Files are compared by size and
 /// digest.
 ///
 /// With a pattern, only tensors and values with a name that the pattern selects are compared, and no files. `progress` is

@@ -50,8 +50,8 @@ ExitCode print_comparison(const checkpoint::PieceReader& reader, const std::stri
   const auto other_directory = find_checkpoint(arguments.options.at("compare"));
   const checkpoint::PieceReader other(other_directory);
   ProgressLine progress("compare", arguments.has("quiet"));
-  const auto found = compare_checkpoints(reader, other, pattern,
-                                         [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+  const auto found =
+      compare_checkpoints(reader, other, pattern, [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
   progress.end();
   arguments.has("json") ? print_as_json(found, directory, other_directory)
                         : print_as_text(found, directory, other_directory);

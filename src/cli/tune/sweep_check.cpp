@@ -15,6 +15,7 @@
 #include "trainer/run/start_check.hpp"
 #include "trainer/start/expanded_config.hpp"
 #include "tune/record/metric_direction.hpp"
+#include "tune/record/placeholders.hpp"
 #include "tune/trials/common_error.hpp"
 
 namespace trainrt::cli {
@@ -90,6 +91,7 @@ void check_trials(const tune::Sweep& sweep) {
     }
   }
   if (io::exists(sweep.directory() + "/sweep.json")) return;  // the sweep exists, and its trials may be running
+  tune::check_placeholders(sweep.common_config(), sweep.space().dimensions());
   const auto error = start_error(sweep, 0);
   if (error.empty()) return;
   const auto other = tune::trial_unlike_first(sweep);

@@ -16,6 +16,7 @@
 #include "io/storage_url.hpp"
 #include "trainer/records/own_run.hpp"
 #include "tune/record/claims.hpp"
+#include "tune/record/placeholders.hpp"
 #include "tune/record/sweep_history.hpp"
 #include "tune/record/sweep_keys.hpp"
 #include "tune/record/sweep_mirror.hpp"
@@ -54,19 +55,6 @@ bool may_change_metric(const Sweep& sweep) {
   Claims claims(sweep, nobody);
   return !has_metric(sweep, history) &&
          std::ranges::none_of(history.trials(), [&](const auto& each) { return claims.is_running(history, each.first); });
-}
-
-/// Replaces the placeholder of a key in a command by the quoted value. The placeholder of loop.lr is {lr}. Returns
-/// whether the placeholder was found.
-bool fill_in(std::string& program, const std::string& key, const std::string& value) {
-  const auto mark = fmt::format("{{{}}}", key.starts_with("loop.") ? key.substr(5) : key);
-  const auto quoted = shell_quoted(value);
-  bool is_filled_in = false;
-  for (auto at = program.find(mark); at != std::string::npos; at = program.find(mark, at + quoted.size())) {
-    program.replace(at, mark.size(), quoted);
-    is_filled_in = true;
-  }
-  return is_filled_in;
 }
 
 }  // namespace
@@ -145,7 +133,7 @@ void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
     throw UsageError(fmt::format("{}: [tune.space] {}: trials cannot set keys of [run]; each trial has its own directory",
                                  dimension.origin, dimension.key));
   auto program = trial_config_.text("train.program");
-  if (dimension.condition && fill_in(program, dimension.key, ""))
+  if (dimension.condition && fill_placeholder(program, dimension.key, ""))
     throw UsageError(fmt::format(
         "{}: [tune.space] {}: a key with a condition cannot be used in train.program, which always needs its value",
         dimension.origin, dimension.key));
@@ -271,7 +259,7 @@ Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const Cl
   auto program = trial_config_.text("train.program");
   for (const auto& dimension : space_->dimensions()) {
     const auto value = params.find(dimension.key);
-    if (value != params.end() && !fill_in(program, dimension.key, value->second))
+    if (value != params.end() && !fill_placeholder(program, dimension.key, value->second))
       own.set(dimension.key, {value->second, dimension.origin});
   }
   if (program != trial_config_.text("train.program"))

@@ -22,6 +22,7 @@
 #include "tune/trials/shown_params.hpp"
 #include "tune/trials/trial_callback.hpp"
 #include "tune/trials/trial_end.hpp"
+#include "tune/trials/unread_keys.hpp"
 
 namespace trainrt::tune {
 
@@ -184,6 +185,9 @@ void TrialGroup::log_end(const TrialEnd& end, const Params& params, const Trial&
                                 rundir::word_of(state_of(end.state)), shown, why.empty() ? "" : ": " + why,
                                 trials_done(sweep_, history_), sweep_.trials());
   end.state == Trial::State::failed ? log::warning(line) : log::info(line);
+  if (end.trial > 0) return;  // other trials have the same warnings
+  const auto log = fmt::format("{}/{}.log", sweep_.directory(), sweep_.name_of(end.trial));
+  for (const auto& warning : unread_keys_in(log, sweep_.space().dimensions())) log::warning(name + ": " + warning);
 }
 
 }  // namespace trainrt::tune

@@ -205,6 +205,29 @@ def a_failed_trial_is_retried_and_the_sweep_continues():
 
 
 @test
+def a_key_that_the_program_does_not_get_is_an_error_or_a_warning():
+    folder = scratch()
+    program = program_file("from trainrt import train\ntrain.report({'loss': 1.0})\n")
+
+    def config(name, words, key):
+        return write_config(folder / f"{name}.ini", {"run": {"name": name, "storage_path": folder / "runs"}, "train": {"program": f"{sys.executable} {program} {words}"},
+                                                     "tune": {"metric": "loss", "mode": "min"}, "tune.space": {key: "grid(0.25, 0.75)"}})
+
+    wrong = config("wrong", "--lr {lr}", "lrr")
+    for job in (tune(wrong), run([TRAINRT, "check", "--config", wrong])):
+        equal(job.code, 64, "exit", job)
+        check("wrong.ini:5: train.program contains {lr}, but [tune.space] has no such key" in job.err and "value of {lrr}" in job.err, "the error names no key", job)
+    check(not (folder / "runs").exists(), "a directory was created for a refused sweep")
+    job = tune(config("unread", "${HOME}", "lr"))
+    check_exit(job, 0)
+    equal(job.err.count("[loop] lr was not read"), 1, "number of warnings", job)
+    check("needs {lr} in train.program" in job.err, "the warning has no advice", job)
+    job = tune(config("both", "{lr} '{other}'", "lr"))
+    check_exit(job, 0)
+    check("was not read" not in job.err, "a key in the program is reported as unread", job)
+
+
+@test
 def a_new_start_retries_a_sweep_whose_trials_all_failed():
     folder = scratch()
     program = program_file(f"import os, sys, trainrt\nfrom trainrt import train\nif not os.path.exists('{folder}/fixed'): raise SystemExit('not yet')\n"

@@ -152,7 +152,9 @@ TEST_CASE("a header that declares more values than the file can contain is an er
     return extents + extents;
   };
   replace_in(path, twice(40, 30), twice(std::uint64_t{1} << 40, 30));
-  both_say({{"source", path}}, "dataset 'x' of", "its shape requires");
+  constexpr bool hdf5_refuses_it = H5_VERSION_GE(1, 14, 0);
+  both_say({{"source", path}}, hdf5_refuses_it ? "x.h5' cannot be read: cannot open 'x'" : "dataset 'x' of",
+           hdf5_refuses_it ? "invalid dataset size" : "its shape requires");
   replace_in(path, twice(std::uint64_t{1} << 40, 30), twice(UINT64_MAX / 2, UINT64_MAX / 2));
   both_say({{"source", path}}, "dataset 'x' of", "more than 2^60 bytes");
   make_h5(path, [](hid_t file) {  // a sample of 4 PiB that was never written
