@@ -84,7 +84,8 @@ constexpr std::string_view equal_values =
     "A value must be equal on all ranks at every step(), report() and save_point(), since the run may be saved and stopped "
     "there. The simplest remedy is to reduce the value over the ranks before this call, so that all ranks have one common "
     "value. In a State, a running sum of each rank can also be declared as a part of a sum: state.value(\"loss_sum\", 0.0, "
-    "part_of_sum=True) in Python, state.value(\"loss_sum\", loss_sum).part_of_sum() in C++. Other values of each rank can be "
+    "part_of_sum=True) in Python, state.value(\"loss_sum\", loss_sum).part_of_sum() in C++. Other values of each rank can "
+    "be "
     "stored in a tensor that is declared per rank: per_rank=True in Python, .per_rank() in C++.";
 
 /// Gathers the descriptions of the States of all ranks, and returns all differences, one line each. All lines except the

@@ -46,8 +46,8 @@ class DifferingElements {
     Shape index(shape.size());
     auto rest = static_cast<std::int64_t>(first_);
     for (auto axis = shape.size(); axis-- > 0; rest /= shape[axis]) index[axis] = rest % shape[axis];
-    return fmt::format("{} of {} differ, by at most {:.3g}; the first is {}: {}", count_,
-                       counted(element_count(shape), "element"), max_distance_, to_string(index), first_values_);
+    return fmt::format("{} of {} elements differ, by at most {:.3g}; the first is {}: {}", count_, element_count(shape),
+                       max_distance_, to_string(index), first_values_);
   }
 
  private:

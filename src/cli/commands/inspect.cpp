@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::string_view inspect_usage =
-    "inspect CHECKPOINT|RUN_DIR [--tensor PATTERN] [--stats | --compare OTHER] [--json] [--quiet]";
+    "inspect CHECKPOINT|RUN_DIR [--tensor PATTERN] [--stats | --compare OTHER] [OPTION...]";
 
 constexpr Example inspect_examples[] = {
     {"trainrt inspect runs/first", "the newest checkpoint of a run"},

@@ -52,7 +52,9 @@ std::string unreadable(const std::string& path, int error_number) {
   std::error_code error;
   for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end; at.increment(error))
     if (at->path().extension() == ".ini") configs.push_back((folder / at->path().filename()).string());
-  return fmt::format("cannot read the config '{}': {}{}", path, std::strerror(error_number), did_you_mean(path, configs));
+  const auto place = path.starts_with('/') ? "" : fmt::format(" in {}", fs::current_path(error).string());
+  return fmt::format("cannot read the config '{}'{}: {}{}", path, place, std::strerror(error_number),
+                     did_you_mean(path, configs));
 }
 
 /// Returns whether the double quote at `at` closes a quotation: it is the last character of `value`, or a blank, a bracket,

@@ -127,10 +127,13 @@ const Dataset::Field& required_field(const Dataset& data, const std::string& set
     throw UsageError("[data." + set + "] field '" + name + "' has " +
                      (field.varies ? "a varying length" : "shape " + to_string(field.sample_shape)) + " and type " +
                      std::string(name_of(field.dtype)) + "; train function linear needs " +
-                     (axes == 1 ? "a vector" : "one number") + " of f32 per sample");
+                     (axes == 1 ? "a vector" : "one number") + " of f32 per sample (in a table, types = " + name +
+                     ":f32 sets the type of a column)");
   }
   throw UsageError("[data." + set + "] has no field '" + name + "', which train function linear needs; it has: " + names +
-                   (axes == 1 ? " (vector = x joins columns of numbers to a field x)" : ""));
+                   (axes == 1 ? " (in a table, vector = x joins columns of numbers to a field x)"
+                              : " (in a table, the target must be a column y; with vector = x, also set types = y:f32, so "
+                                "that the column does not become a part of x)"));
 }
 
 std::size_t parameters_for(const Dataset& data, const std::string& set) {

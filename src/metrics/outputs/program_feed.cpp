@@ -25,6 +25,7 @@ constexpr auto poll_interval = std::chrono::milliseconds(100);
 constexpr double min_pause_s = 1, max_pause_s = 600;  // minimum and maximum delay before a restart of the program
 constexpr double wait_after_failure_s = 2;
 constexpr double between_notes_s = 1;
+constexpr double settled_s = 2;  // age at which a line that was read counts as kept by a program without confirmations
 constexpr std::size_t max_unread_bytes = std::size_t{64} << 10;  // capacity of a pipe; further lines wait in the queue
 constexpr std::size_t max_logged_bytes = std::size_t{1} << 20;   // maximum size of the program's log per attempt
 constexpr std::size_t max_answer_bytes = 100;
@@ -104,7 +105,7 @@ void ProgramFeed::run() {
     if (program_) {
       send_lines();
       take_output(program_->exchange(poll_interval, wake_));
-      confirm_read_lines();
+      confirm_read_lines(settled_s);
       if (const auto code = program_->exit_code()) take_exit(*code);
     } else {
       pollfd ready{wake_, POLLIN, 0};
@@ -188,7 +189,9 @@ void ProgramFeed::take_confirmation(const std::string& line) {
 }
 
 void ProgramFeed::log_errors(const std::string& text) {
-  last_error_ = last_lines(last_error_ + text, 3, 500);
+  constexpr std::size_t max_bytes = 4096;
+  last_error_ += text;
+  if (last_error_.size() > max_bytes) last_error_.erase(0, last_error_.size() - max_bytes);
   if (logged_bytes_ >= max_logged_bytes) return;
   logged_bytes_ += text.size();
   log_.add(text);
@@ -196,12 +199,16 @@ void ProgramFeed::log_errors(const std::string& text) {
     log_.add("\n(trainrt: the program has written 1 MiB; the rest of this attempt is not logged)\n");
 }
 
-void ProgramFeed::confirm_read_lines() {
+void ProgramFeed::confirm_read_lines(double age_s) {
   if (answers_) return;
   const auto read_bytes = sent_bytes_ - program_->unread();
+  const auto now = monotonic_seconds();
   std::int64_t report = 0;
-  for (const auto& sent : sent_)
-    if (sent.end <= read_bytes) report = sent.report;
+  for (auto& sent : sent_) {
+    if (sent.end > read_bytes) break;
+    if (sent.read_at == 0) sent.read_at = now;
+    if (now - sent.read_at >= age_s) report = sent.report;
+  }
   drop_until(report);
 }
 
@@ -221,7 +228,7 @@ void ProgramFeed::take_exit(int exit_code) {
     if (heard.output.empty() && heard.errors.empty()) break;
     take_output(heard);
   }
-  confirm_read_lines();
+  confirm_read_lines(exit_code == 0 ? 0 : settled_s);
   program_.reset();
   has_exited_at_end_ = has_last_line_;
   if (has_last_line_ && exit_code == 0) return;
@@ -231,7 +238,7 @@ void ProgramFeed::take_exit(int exit_code) {
                            : has_last_line_ ? "it will not be restarted"
                                             : fmt::format("it will be restarted in {:.0f} s", pause_s_);
   log::warning(fmt::format("{} exited with {}; {}{}{}", setup_.name, exit_code, consequence,
-                           last_error_.empty() ? "" : ": ", trim(last_error_)));
+                           last_error_.empty() ? "" : ": ", trim(last_lines(last_error_, 3, 500))));
   start_at_ = monotonic_seconds() + std::exchange(pause_s_, std::min(2 * pause_s_, max_pause_s));
 }
 

@@ -59,7 +59,8 @@ class ProgramFeed {
  private:
   struct Sent {
     std::int64_t report;
-    std::uint64_t end;  ///< total number of bytes that were sent to the running process, up to the end of this line
+    std::uint64_t end;   ///< total number of bytes that were sent to the running process, up to the end of this line
+    double read_at = 0;  ///< time at which the program was first seen to have read the line; 0 before
   };
 
   void run();
@@ -69,7 +70,8 @@ class ProgramFeed {
   void take_output(const PipedProgram::Received& heard);
   void take_confirmation(const std::string& line);
   void log_errors(const std::string& text);
-  void confirm_read_lines();
+  /// If the program prints no confirmations: confirms the lines that it read at least `age_s` seconds ago.
+  void confirm_read_lines(double age_s);
   void drop_until(std::int64_t report);
   void take_exit(int exit_code);
   void store_position();
@@ -97,7 +99,7 @@ class ProgramFeed {
   std::uint64_t sent_bytes_ = 0;    ///< number of bytes sent to the running process of the program
   std::int64_t kept_at_start_ = 0;  ///< value of `kept_` when the running process of the program was started
   std::string answer_;              ///< last line of the program's output, while it has no newline yet
-  std::string last_error_;
+  std::string last_error_;          ///< last part of the program's standard error
   bool answers_ = false, has_last_line_ = false, is_given_up_ = false, has_warned_ = false;
   bool has_exited_at_end_ = false;  ///< the program has exited after it was sent `last_line_`; also read by end()
   double start_at_ = 0, pause_s_, noted_at_ = 0;

@@ -1,8 +1,10 @@
 #include "trainer/reports/reporter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -128,6 +130,7 @@ class FileReporter : public Reporter {
   }
 
   void write(metrics::Record record, std::int64_t step, const metrics::TimeSpent& time) override {
+    warn_of_nan(record);
     autofill_->fill(record, metrics::Moment::now(), time, step);
     log_->append(record);
     sinks_.for_each([&](metrics::Sink& sink) {
@@ -148,8 +151,23 @@ class FileReporter : public Reporter {
   }
 
  private:
+  /// Logs one warning, at the first report in which a metric is NaN.
+  void warn_of_nan(const metrics::Record& record) {
+    if (has_warned_of_nan_) return;
+    for (const auto& [name, value] : record.values) {
+      const auto* number = std::get_if<double>(&value);
+      if (number == nullptr || !std::isnan(*number)) continue;
+      has_warned_of_nan_ = true;
+      return log::run_warning(fmt::format(
+          "the metric '{}' is NaN in report {}: the training may have diverged, or the data may have missing values, which "
+          "`trainrt data inspect` counts. Later NaNs are not reported",
+          name, record.iteration));
+    }
+  }
+
   io::FencedDirectory run_dir_;
   bool is_detailed_;
+  bool has_warned_of_nan_ = false;
   const Callbacks& callbacks_;
   std::optional<metrics::ResultLog> log_;
   std::optional<metrics::Autofill> autofill_;

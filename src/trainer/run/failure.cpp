@@ -1,6 +1,7 @@
 #include "trainer/run/failure.hpp"
 
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
@@ -72,6 +73,8 @@ std::string blamed_node() try { throw; } catch (const comm::RankGone&) {
 /// temporary.
 Mistake mistake_in_flight() try { throw; } catch (const MistakeError& error) {
   return error.mistake;
+} catch (const std::logic_error& error) {  // such as std::out_of_range of vector::at()
+  return {std::string(mistake_kind::exception), fmt::format("{}: {}", watch::thrown_type(), first_line(error.what()))};
 } catch (...) {
   return {};
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "comm/agreement.hpp"
+#include "core/mistake.hpp"
 #include "core/output/log.hpp"
 #include "core/process/cpus.hpp"
 #include "core/text/text.hpp"
@@ -78,11 +79,13 @@ void ReplicaWatch::judge(const std::vector<DifferingTensor>& differing, std::int
   if (spec_.checkpoint.replica_check == config::OnReplicaDifference::warn)
     return log::run_warning(
         difference + "; the run continues (checkpoint.replica_check = warn) without further checks of these tensors");
-  throw comm::AgreedError(
+  comm::AgreedError error(
       difference +
       ". No checkpoint was saved. Replicated tensors must be computed in the same way on all ranks: "
       "all-reduce gradients, derive random numbers from run.seed without the rank, or declare the tensor per_rank. "
       "Fix this and run the same command again, or set checkpoint.replica_check = warn to continue anyway");
+  error.mistake = {std::string(mistake_kind::state_differs), difference};  // if the next attempt finds the same difference
+  throw error;
 }
 
 }  // namespace trainrt::trainer

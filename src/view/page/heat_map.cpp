@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A color of the heat map. A cell has the first color whose `limit` is greater than the cell's ratio to the median.
+/// A color of the heat map. A cell has the first color with a `limit` above the cell's ratio to the median.
 struct Shade {
   float limit;
   std::string_view meaning;

@@ -43,6 +43,19 @@ for trouble, died_of, function, words in (("segfault", signal.SIGSEGV, "writes_t
     add_test(f"{trouble}_leaves_a_report_with_rank_host_signal_and_function", crashes, trouble, died_of, function, words)
 
 
+def repeats(trouble, words):
+    """A mistake ends the run after the second attempt, although `failure.max_failures` allows more."""
+    job = run([TRAINRT, "-n", "2", "--config", trouble_config({"trouble": trouble, "rank": 1}), "--failure.max_failures=5"], timeout=90)
+    check_exit(job, FAILED)
+    for each in words:
+        check(each in job.err, f"the output lacks {each!r}", job)
+    check("failed twice in the same way" in job.err and "restart 2 of" not in job.err, "the number of attempts", job)
+
+
+add_test("an_index_beyond_the_end_in_cpp_is_a_mistake_that_is_not_repeated", repeats, "index", ["std::out_of_range"])
+add_test("replicated_tensors_that_differ_again_are_a_mistake_that_is_not_repeated", repeats, "differ", ["replicated tensors differ", "'weight' on"])
+
+
 @test
 def a_single_rank_that_crashes_exits_by_the_signal():
     config = trouble_config({"trouble": "segfault"})

@@ -178,4 +178,26 @@ def a_closed_terminal_stops_no_rank():
     check_log(config, 0, printed_by(0, "0: end"), job)
 
 
+def table_config(name, header, cells, **data):
+    folder = scratch()
+    (folder / "t.csv").write_text(header + "\n" + "".join(f"{cells if i == 3 else '1,2,' + str(i)}\n" for i in range(64)))
+    return write_config(folder / f"{name}.ini", {"run": {"name": name, "storage_path": folder / "runs"}, "train": {"function": "linear"},
+                                                 "loop": {"epochs": 3}, "data.train": {"source": folder / "t.csv", **data}})
+
+
+@test
+def a_missing_value_that_makes_the_loss_NaN_gives_one_warning():
+    job = run([TRAINRT, "--config", table_config("nan", "a,b,y", ",2,3", vector="x", types="y:f32")])
+    check_exit(job, FINISHED)
+    equal(job.err.count("the metric 'loss' is NaN in report 1"), 1, "number of warnings", job)
+
+
+@test
+def errors_about_the_fields_of_linear_name_the_keys_of_a_table():
+    for header, words, data in (("a,b,y", "with vector = x, also set types = y:f32", {"vector": "x"}), ("a,b,y", "types = y:f32 sets the type", {"vector": "x", "types": "y:f64"})):
+        job = run([TRAINRT, "check", "--config", table_config("fields", header, "1,2,3", **data)])
+        check_exit(job, USAGE)
+        check(words in job.err, f"the error lacks {words!r}", job)
+
+
 main()

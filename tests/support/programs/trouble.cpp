@@ -2,9 +2,11 @@
 //   g++ -shared -fPIC -std=c++20 -Iinclude trouble.cpp -o libtrouble.so
 #include <chrono>
 #include <cstdlib>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <trainrt/trainrt.hpp>
 
@@ -25,6 +27,7 @@ int* volatile nowhere = nullptr;
 [[gnu::noinline]] void throws_an_error() {
   if (zero == 0) throw std::runtime_error("no such luck\nsecond line");
 }
+[[gnu::noinline]] void reads_beyond_the_end() { zero = std::vector<int>(1).at(static_cast<std::size_t>(zero + 1)); }
 [[gnu::noinline]] void throws_a_number() {
   if (zero == 0) throw 42;
 }
@@ -50,6 +53,7 @@ void get_into(const std::string& trouble, double seconds) {
   if (trouble == "divide") zero = divides_by_zero();
   if (trouble == "abort") calls_abort();
   if (trouble == "throw") throws_an_error();
+  if (trouble == "index") reads_beyond_the_end();
   if (trouble == "strange") throws_a_number();
   if (trouble == "terminate") throws_where_none_may_leave();
   if (trouble == "overflow") zero = calls_itself(0);
@@ -64,11 +68,14 @@ void train(trainrt::Context& ctx) {
   const auto seconds = ctx.config<double>("seconds", 0);
   if (trouble == "usage") cannot_use_the_config(ctx.world_rank() * seconds);
   int step = 0;
+  float weight = 0;
   trainrt::State state;
   state.value("step", step);
+  state.tensor("weight", std::span(&weight, 1));
   ctx.restore(state);
   while (step < ctx.config<int>("steps", 6)) {
     if (here && step == at_step) get_into(trouble, seconds);
+    if (here && step == at_step && trouble == "differ") weight = 1;
     ctx.communicator().all_reduced(1.0, trainrt::Op::sum);
     ++step;
     ctx.step();

@@ -81,6 +81,17 @@ TEST_CASE("a program that exits early is restarted after the reports that it has
   CHECK(files.got() == "after 2\n3\n4\nend\n");
 }
 
+TEST_CASE("lines that a program without confirmations has read just before it fails do not count as kept") {
+  FeedFiles files;
+  ProgramFeed feed(
+      files.setup("if [ -e first ]; then cat > got; else touch first; read a; read a; echo 'a; b' >&2; exit 1; fi"),
+      lines(1, 2));
+  CHECK(comes_true([&] { return files.got().find("2\n") != std::string::npos; }));
+  feed.end("end\n");
+  CHECK(files.got() == "after 0\n1\n2\nend\n");
+  CHECK(files.note() == "2/0");
+}
+
 TEST_CASE("add() does not wait for a program that hangs, and drops lines if the queue is full") {
   FeedFiles files;
   auto setup = files.setup("sleep 600");

@@ -67,7 +67,8 @@ TEST_CASE("an unknown or repeated sink and an invalid option are errors that nam
   CHECK_THROWS_WITH(choose({"csv"}, {{"hdf5", wrong}}),
                     Contains("x.ini:3") && Contains("[sink.hdf5]") && Contains("interval"));
   CHECK_THROWS_WITH(choose({"csv"}, {{"hdf4", {}}}), Contains("'hdf4'") && Contains("did you mean 'hdf5'"));
-  CHECK_THROWS_WITH(choose({"mine"}), Contains("valid names: csv, hdf5, progress, prometheus, tensorboard. To use"));
+  CHECK_THROWS_WITH(choose({"mine"}),
+                    Contains("valid names: csv, hdf5, ") && Contains(", tensorboard") && Contains(". To use"));
   Options misspelled;
   misspelled.set("programm", {"cat", "x.ini:5"});
   CHECK_THROWS_WITH(choose({}, {{"mine", misspelled}}),
