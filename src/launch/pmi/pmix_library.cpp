@@ -49,7 +49,8 @@ PmixSearch search_pmix_files(const std::vector<std::string>& files) {
 PmixSearch search_pmix(const std::string& chosen) {
   if (const auto loaded = loaded_library(marker_of_pmix, "libpmix")) return checked_pmix(*loaded);
   if (!chosen.empty()) return check_pmix_library(chosen);
-  return search_pmix_files({"libpmix.so.2", std::string(TRAINRT_PMIX_FOLDER) + "/libpmix.so.2"});
+  const auto compiled_with = std::string(TRAINRT_PMIX_FOLDER) + "/libpmix.so.2";
+  return search_pmix_files({"libpmix.so.2", compiled_with});
 }
 
 PmixSearch check_pmix_library(const std::string& file) { return search_pmix_files({file}); }

@@ -33,7 +33,7 @@ class TorchVisionPreprocessor(Preprocessor):
     >>> import numpy
     >>> from trainrt.data.preprocessors import TorchVisionPreprocessor
     >>> halved = TorchVisionPreprocessor(columns=["image"], transform=lambda image: image / 2)
-    >>> halved.transform_batch({"image": numpy.ones((3, 4, 4, 1), numpy.float32)})["image"].max()
+    >>> float(halved.transform_batch({"image": numpy.ones((3, 4, 4, 1), numpy.float32)})["image"].max())
     0.5
     """
 
