@@ -1,6 +1,7 @@
 // A train function with its own model in libtorch, written as a user writes one:
 //   g++ -shared -fPIC user_model.cpp $(pkg-config --cflags --libs trainrt-torch) -o libmine.so
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/optim/adamw.h>
@@ -22,6 +23,7 @@ struct Net : torch::nn::Module {
 };
 
 torch::jit::Module make_script() {
+  torch::jit::setGraphExecutorOptimize(false);  // otherwise, torch 2.6 of Debian 13 fails in the third step: wrong sizes
   torch::jit::Module script("net");
   script.register_parameter("w", torch::randn({8, 1}).set_requires_grad(true), false);
   script.register_parameter("b", torch::randn({1}).set_requires_grad(true), false);
