@@ -37,7 +37,7 @@ class Sink {
   /// Called before begin() and before each write(), with the number of training steps of the run so far.
   virtual void at_step(std::int64_t) {}
   /// Returns whether the sink needs the State of the run (its tensors) for the report of this iteration. If true,
-  /// at_state() is called before write().
+  /// at_state() is called before write(). Called only if SinkKind::reads_state returns true.
   virtual bool wants_state(std::int64_t) const { return false; }
   /// Called before the write() of a report with the State of the run, if wants_state() returned true and the run has a
   /// State.
@@ -73,6 +73,9 @@ struct SinkKind {
   std::string_view help;
   std::vector<OptionSpec> options;
   std::unique_ptr<Sink> (*open)(const SinkContext&);
+  /// Returns whether wants_state() of a sink with these options may return true. nullptr: it never does. The sinks exist
+  /// only on rank 0, but all ranks must bring the State up to date for them.
+  bool (*reads_state)(const Options&) = nullptr;
 };
 
 PluginTable<SinkKind> sink_table();

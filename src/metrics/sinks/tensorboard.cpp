@@ -114,7 +114,8 @@ extern const SinkKind tensorboard{
                  .default_value = "1",
                  .help = "number of reports from one histogram to the next",
                  .range = {.least = 1, .most = 1e9}}},
-    .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<TensorBoardSink>(context); }};
+    .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<TensorBoardSink>(context); },
+    .reads_state = [](const Options& options) { return !options.text("histograms").empty(); }};
 
 }  // namespace plugins
 

@@ -121,7 +121,6 @@ class FileReporter : public Reporter {
   }
 
   void show(const State& state, std::int64_t iteration) override {
-    state.bring_up_to_date();
     HostTensors tensors;
     sinks_.for_each([&](metrics::Sink& sink) {
       if (sink.wants_state(iteration))

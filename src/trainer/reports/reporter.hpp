@@ -37,8 +37,8 @@ class Reporter {
   virtual void expect(std::int64_t total) = 0;
   /// Returns whether a sink reads the State at iteration `iteration`.
   virtual bool wants_state(std::int64_t iteration) const = 0;
-  /// Calls State::bring_up_to_date(), and passes `state` to the sinks that read the State. Called before write() of the
-  /// record of iteration `iteration`, if wants_state().
+  /// Passes `state`, which is up to date, to the sinks that read the State. Called before write() of the record of
+  /// iteration `iteration`, if wants_state().
   virtual void show(const State& state, std::int64_t iteration) = 0;
   virtual void write(metrics::Record record, std::int64_t step, const metrics::TimeSpent& time) = 0;
   /// Syncs result.json to storage. Called before every commit of a checkpoint.

@@ -32,6 +32,12 @@ std::unique_ptr<Reporter> reporter_of(const Observation::Parts& parts) {
                        attempt.meter);
 }
 
+bool may_read_state(const Observation::Parts& parts) {
+  return parts.attempt.is_run && std::ranges::any_of(chosen_sinks(parts.spec), [](const metrics::ChosenSink& sink) {
+           return sink.kind->reads_state != nullptr && sink.kind->reads_state(sink.options);
+         });
+}
+
 SpeedWatch::Setup speed_setup(const Observation::Parts& parts) {
   return {.log = parts.spec.run_dir + "/" + rundir::step_times_name(parts.attempt.number),
           .hosts = parts.attempt.hosts,
@@ -60,7 +66,10 @@ std::int64_t count_before(const std::vector<metrics::Record>& records, std::stri
 }  // namespace
 
 Observation::Observation(const Parts& parts)
-    : parts_(parts), reporter_(reporter_of(parts)), speeds_(parts.communicator, speed_setup(parts)) {}
+    : parts_(parts),
+      reporter_(reporter_of(parts)),
+      sinks_read_state_(may_read_state(parts)),
+      speeds_(parts.communicator, speed_setup(parts)) {}
 
 void Observation::begin(const Begin& begin) {
   const auto& meter = parts_.attempt.meter;
@@ -102,12 +111,22 @@ void Observation::complete_iteration(const metrics::Record& record) {
   parts_.progress.complete_iteration(record.iteration);
 }
 
+/// Returns on all ranks whether a sink of rank 0 reads the State for this report.
+bool Observation::sink_wants_state(std::int64_t iteration) {
+  if (!sinks_read_state_) return false;
+  std::array<std::int64_t, 1> wants = {reporter_->wants_state(iteration) ? 1 : 0};
+  parts_.communicator.all_reduce(wants, Op::max, "whether a metrics sink reads the State");
+  return wants[0] != 0;
+}
+
 void Observation::write(metrics::Record record, const Metrics& metrics, const std::function<const State&()>& state) {
   auto& callbacks = parts_.attempt.callbacks;
   if (callbacks.presence().all_ranks)
     callbacks.set_rank_metrics(reports_of_ranks(metrics, record.iteration, parts_.communicator));
+  const State* shown = state && sink_wants_state(record.iteration) ? &state() : nullptr;
+  if (shown != nullptr) shown->bring_up_to_date();  // collective if the State belongs to programs
   const auto write = [&] {
-    if (state && reporter_->wants_state(record.iteration)) reporter_->show(state(), record.iteration);
+    if (shown != nullptr) reporter_->show(*shown, record.iteration);
     reporter_->write(std::move(record), parts_.progress.step(), time_so_far());
   };
   comm::collectively(parts_.communicator, write, with_advice);

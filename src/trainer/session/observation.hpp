@@ -95,6 +95,7 @@ class Observation {
   SpeedWatch& speeds() { return speeds_; }
 
  private:
+  bool sink_wants_state(std::int64_t iteration);
   void note_numbers(const metrics::Record& record);
   void warn_of_score(const std::string& why);
   void add_skipped_samples(metrics::Record& record);
@@ -103,6 +104,7 @@ class Observation {
 
   Parts parts_;
   std::unique_ptr<Reporter> reporter_;
+  bool sinks_read_state_;  ///< whether a sink of rank 0 may read the State; the same on all ranks
   SpeedWatch speeds_;
   std::map<std::string, double> last_metrics_;
   bool has_begun_ = false;

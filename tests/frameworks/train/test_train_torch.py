@@ -172,6 +172,24 @@ def the_guide_loads_an_export_into_a_model_with_batch_norm():
 
 
 @test
+def a_running_loader_that_load_state_did_not_get_gives_one_warning():
+    text = """
+loader = tt.prepare_data_loader(DataLoader(Numbers(24), batch_size=4, shuffle=True))
+model = nn.Linear(1, 1)
+parts = {"data": loader} if ctx.config("given", 0) else {}
+tt.load_state(model, **parts)
+for epoch in range(2):
+    for batch in loader:
+        tt.save_point()
+    tt.save_state(model, **parts)
+"""
+    for given, count in ((0, 1), (1, 0)):
+        job = run_program(2, torch_program(text, loop={"given": given}))
+        check_exit(job, FINISHED)
+        equal(job.err.count("did not get the loader of prepare_data_loader()"), count, f"warnings with given = {given}", job)
+
+
+@test
 def one_rank_continues_a_run_of_two_after_the_samples_of_both():
     text = """
 numbers = Numbers(48)

@@ -115,6 +115,20 @@ def a_pattern_of_histograms_that_matches_no_tensor_gives_one_warning():
 
 
 @test
+def histograms_of_the_State_of_python_programs_on_2_ranks():
+    """The State is brought up to date on all ranks, although only rank 0 has sinks."""
+    folder = scratch()
+    (folder / "train.py").write_text(
+        "import numpy, trainrt\nctx = trainrt.context()\nweights = numpy.zeros(4)\nstate = trainrt.State()\nstate.tensor('model/w', weights)\nctx.restore(state)\n"
+        "for step in range(6):\n    weights += numpy.arange(4)\n    ctx.step()\n    ctx.report({'loss': 1 / (step + 1)})\n")
+    job = run([TRAINRT, "-n", "2", "--run.name=run", f"--run.storage_path={folder}/runs", "--metrics.sinks=tensorboard", "--sink.tensorboard.histograms=model/*",
+               "--sink.tensorboard.histogram_interval=3", "--checkpoint.every=2 reports", "--", sys.executable, folder / "train.py"])
+    check_exit(job, FINISHED)
+    found = histograms(folder / "runs/run")["model/w"]
+    equal([(step, histogram["max"]) for step, histogram in found], [(3, 9.0), (6, 18.0)], "steps and maxima of the histograms", job)
+
+
+@test
 def the_parser_of_prometheus_reads_all_names_and_values():
     from prometheus_client import parser
     folder = scratch()

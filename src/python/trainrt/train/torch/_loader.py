@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,8 +26,9 @@ def prepare_data_loader(data_loader: DataLoader, add_dist_sampler: bool = True, 
                         remainder: str | None = None) -> PreparedDataLoader:
     """Returns a DataLoader that yields this rank's samples.
 
-    Each loop over the loader is one epoch. The order depends only on run.seed and the epoch; calling set_epoch() is optional. save_state() and
-    load_state() save and restore the position: after a restart, the first loop skips used batches without loading them. Before each batch, the
+    Each loop over the loader is one epoch. The order depends only on run.seed and the epoch; calling set_epoch() is optional. If the
+    loader is passed to load_state() and save_state(), they save and restore the position: after a restart, the first loop skips used batches without
+    loading them. Before each batch, the
     loader seeds all random numbers in this process and its workers from run.seed, epoch, batch and rank. Dropout and augmentation are therefore
     equal after a restart.
 
@@ -98,10 +100,19 @@ def _sampler(loader: Any, add_dist_sampler: bool, remainder: str | None) -> Any:
     return EpochSampler(loader.dataset, not isinstance(given, SequentialSampler), remainder or "pad", _world.base_seed() % 2**32)
 
 
+_running: weakref.WeakSet[PreparedDataLoader] = weakref.WeakSet()
+
+
+def running_loaders() -> list[PreparedDataLoader]:
+    """Returns the loaders over which a loop is running."""
+    return list(_running)
+
+
 class PreparedDataLoader(DataLoader):
     """The loader of prepare_data_loader(). `sampling` holds the DataLoader arguments that define the order. If `notes_padding` is True, a note
     reports repeated samples."""
 
+    is_in_state = False  # whether load_state() has got this loader
     _resumable: ResumableBatches | None = None  # batch sampler that torch's iterators use
 
     def __init__(self, loader: Any, sampling: dict[str, Any], device: torch.device, auto_transfer: bool, notes_padding: bool) -> None:
@@ -144,6 +155,7 @@ class PreparedDataLoader(DataLoader):
     def __iter__(self) -> Iterator[Any]:
         self._begin_epoch()
         self._current_loop = loop = object()
+        _running.add(self)
         batches = self._loaded(self._position["epoch"], self._position["batches"])
         if self._device.type == "cuda":
             move = _transfer.moved_ahead if self._auto_transfer else _transfer.moved_each
@@ -172,6 +184,7 @@ class PreparedDataLoader(DataLoader):
         finally:
             if self._current_loop is loop:
                 self._current_loop = None
+                _running.discard(self)
                 self._go_to(self._position["epoch"] + 1)
 
     def _note_padding(self) -> None:

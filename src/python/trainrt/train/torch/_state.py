@@ -7,9 +7,11 @@ from typing import Any
 import torch
 
 from ... import _client
+from ..._support import _notes
 from .._sessions._report import report
 from . import _world
 from ._contents import Contents
+from ._loader import PreparedDataLoader, running_loaders
 
 _loaded: tuple[Any, Loaded] | None = None  # (run directory, Loaded)
 
@@ -98,6 +100,9 @@ def load_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = 
     ctx = _world.runtime()
     if _loaded is not None and _loaded[0] == _run(ctx) and ctx is not None:
         raise RuntimeError("load_state() was called a second time in this run: pass everything in one call")
+    for part in parts.values():
+        if isinstance(part, PreparedDataLoader):
+            part.is_in_state = True
     loaded = Loaded(Contents({"model": module, "optimizer": optimizer, "scheduler": scheduler, **parts}, sums))
     if ctx is not None:
         loaded.attach(ctx)
@@ -157,8 +162,16 @@ def save_point(**parts: Any) -> None:
         loaded.change(loaded.contents.checked_values(parts, "save_point"))
     if ctx is not None:
         if loaded is not None:
+            _warn_of_loaders()
             loaded.contents.exchange()
         ctx.step()
+
+
+def _warn_of_loaders() -> None:
+    """Prints a warning, once, if a loop over a loader is running whose position is not saved."""
+    if any(not loader.is_in_state for loader in running_loaders()):
+        _notes.warn("save_point(): load_state() did not get the loader of prepare_data_loader(), so its position is not saved. If the run stops within an "
+                    "epoch, the next start repeats the epoch. Pass the loader: load_state(..., data=loader), save_state(..., data=loader)")
 
 
 def _loaded_late(module: Any, optimizer: Any, scheduler: Any, parts: dict[str, Any]) -> Loaded:
