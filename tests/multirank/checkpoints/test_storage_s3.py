@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from runs.trouble import *  # noqa: E402,F403
 from runs.sweeps import *  # noqa: E402,F403
 from runs.mirrors import *  # noqa: E402,F403
-from fakes.object_store import SECRET  # noqa: E402
+from fakes.object_store import PLUS, SECRET  # noqa: E402
 
 try:
     import numpy
@@ -697,7 +697,7 @@ def leave_upload(mirror, bucket, key):
 def the_next_attempt_aborts_uploads_left_by_a_killed_process():
     mirror = Bucket()
     config = killed_while_it_mirrors(mirror)
-    own = [leave_upload(mirror, "mirror", f"runs/run/checkpoint_000000/shard {part}+\u00fc") for part in range(7)]  # more than one page of the listing
+    own = [leave_upload(mirror, "mirror", f"runs/run/checkpoint_000000/shard {part}{PLUS}\u00fc") for part in range(7)]  # more than one page of the listing
     others = [leave_upload(mirror, "mirror", "runs/run2/checkpoint_000000/shard"), leave_upload(mirror, "data", "runs/run/checkpoint_000000/shard")]
     job = continued(mirror, config)
     equal(sorted(mirror.store.uploads), sorted(others), "remaining uploads", job)

@@ -69,15 +69,17 @@ def _data_parallel(model: Any, device: torch.device, arguments: dict[str, Any], 
 
 def _sharded(model: Any, arguments: dict[str, Any]) -> Any:
     """Shards the model by fully_shard(). Uses the class FullyShardedDataParallel if torch has no fully_shard(), or fully_shard() does not accept one of
-    `arguments`. Raises RuntimeError if the class would be used and there is no GPU."""
+    `arguments`. Raises RuntimeError without a GPU if the class would be used, or if fully_shard() needs a GPU, as in torch 2.6."""
     try:
         from torch.distributed.fsdp import fully_shard
     except (ImportError, ValueError):  # torch 1.13 raises ValueError under Python 3.11
         fully_shard = None
-    if fully_shard is not None and set(arguments) <= set(inspect.signature(fully_shard).parameters) | {"policy"}:
+    works_on_cpu = hasattr(getattr(getattr(torch, "cpu", None), "Stream", None), "record_event")  # which fully_shard() calls
+    has_gpu = torch.cuda.is_available()
+    if fully_shard is not None and (has_gpu or works_on_cpu) and set(arguments) <= set(inspect.signature(fully_shard).parameters) | {"policy"}:
         return fully_shard(model, **arguments)
-    if not torch.cuda.is_available():
+    if not has_gpu:
         raise RuntimeError(f"prepare_model(parallel_strategy='fsdp') of torch {torch.__version__} with {sorted(arguments) or 'no arguments'} needs "
-                           f"GPUs: on the CPU it needs torch 2.6 or later, and arguments of torch.distributed.fsdp.fully_shard only")
+                           f"GPUs: on the CPU it needs a version after torch 2.6, and arguments of torch.distributed.fsdp.fully_shard only")
     from torch.distributed.fsdp import FullyShardedDataParallel
     return FullyShardedDataParallel(model, **arguments)
