@@ -11,6 +11,7 @@
 #include "comm/comm_error.hpp"
 #include "comm/reduce.hpp"
 #include "core/host.hpp"
+#include "core/mistake.hpp"
 #include "core/process/wait_reason.hpp"
 
 namespace trainrt::comm {
@@ -167,12 +168,19 @@ bool QueuedCommunicator::advance_front() {
 }
 
 void QueuedCommunicator::require_usable() const {
-  if (is_broken()) throw Error("this communicator can no longer be used: " + broken_);
+  if (!is_broken()) return;
+  const auto text = "this communicator can no longer be used: " + broken_;
+  if (mistake_kind_.empty()) throw Error(text);
+  throw MistakeError(text, mistake_kind_);
 }
 
 void QueuedCommunicator::run(CollectiveTask& task) {
   try {
     task.resume();
+  } catch (const MistakeError& error) {
+    broken_ = error.what();
+    mistake_kind_ = error.mistake.kind;
+    throw;
   } catch (const std::exception& error) {
     broken_ = error.what();
     throw;

@@ -70,6 +70,7 @@ class QueuedCommunicator : public Communicator {
   Ticket started_ = 0;
   Ticket completed_ = 0;
   std::string broken_;
+  std::string mistake_kind_;  ///< kind of the MistakeError that broke the communicator; "" for other causes
 };
 
 /// Throws UsageError if the root, the counts or the element type of a collective is invalid.

@@ -11,12 +11,25 @@ namespace trainrt::program {
 
 namespace {
 
+constexpr std::string_view argparse_mark = ": error: ";
+
 std::string printable(std::string_view text) { return join(printable_lines(text), "\n"); }
+
+/// Returns the last line of the output if argparse has written it: "train.py: error: unrecognized arguments: --bad";
+/// otherwise "".
+std::string argparse_error(std::string_view output) {
+  auto line = trim(last_lines(output, 1, 500));
+  const auto at = line.find(argparse_mark);
+  const bool is_program = at != std::string::npos && at > 0 && line.find_first_of(" \t:") == at;
+  return is_program ? line : "";
+}
 
 }  // namespace
 
 FailureOutput failure_output(std::string_view output) {
-  return {excerpt(printable(python_exception(output))), printable_end(output)};
+  auto exception = python_exception(output);
+  if (exception.empty()) exception = argparse_error(output);
+  return {excerpt(printable(exception)), printable_end(output)};
 }
 
 std::string exit_in_words(const ExitStatus& status, const FailureOutput& output) {
@@ -29,6 +42,7 @@ bool is_permanent(const ExitStatus& status, std::string_view exception) {
                                                   "TabError"};
   if (status.signal != 0) return false;
   if (status.exit_code == 126 || status.exit_code == 127) return true;
+  if (status.exit_code == 2 && exception.find(argparse_mark) != std::string_view::npos) return true;
   return std::ranges::find(names, exception.substr(0, exception.find(':'))) != names.end();
 }
 

@@ -9,8 +9,10 @@ namespace trainrt::program {
 
 /// The excerpts of a failed program's output that an error message quotes, without control characters.
 struct FailureOutput {
-  std::string exception;  ///< "ValueError: bad batch"; "" if no Python exception ended the program
-  std::string lines;      ///< the last lines, at most 20 lines and 8 KiB; "" if the program printed nothing
+  /// The Python exception that ended the program, "ValueError: bad batch", or the error of argparse about the program's
+  /// arguments, "train.py: error: unrecognized arguments: --bad"; "" if there is neither
+  std::string exception;
+  std::string lines;  ///< the last lines, at most 20 lines and 8 KiB; "" if the program printed nothing
 
   bool operator==(const FailureOutput&) const = default;
 };
@@ -23,7 +25,8 @@ FailureOutput failure_output(std::string_view output);
 std::string exit_in_words(const ExitStatus& status, const FailureOutput& output);
 
 /// Returns whether a failed program would fail again after a restart. True for the exceptions of a failed import and of a
-/// syntax error, and for the exit codes of a command that was not found or cannot be executed. Pure function.
+/// syntax error, for the exit codes of a command that was not found or cannot be executed, and for wrong arguments
+/// (argparse, exit code 2). Pure function.
 bool is_permanent(const ExitStatus& status, std::string_view exception);
 
 /// Returns the mistake that an exception shows ("KeyError: 'x'"), if its type is one that Python raises for errors in the

@@ -55,8 +55,9 @@ void Restarts::count(const FailedTogether& failure) {
   own_failures_ = !failure.is_early && has_copies() ? 0 : own_failures_ + 1;
   if (!restart_may_help(static_cast<int>(failure.code()))) throw comm::AgreedError(failure.what(), failure.code());
   const int max_failures = spec_.failure.max_failures;
+  if (failure.is_permanent) require_other_error(failure);  // also at the limit, so that a sweep does not restart the run
   if (failures_ > max_failures) give_up(failure);
-  require_other_error(failure);
+  if (!failure.is_permanent) require_other_error(failure);
   require_other_mistake(failure);
   log::run_warning(fmt::format("{}: restarting the run{}, restart {} of {} (failure.max_failures)",
                                first_line(failure.what()), pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "",

@@ -16,6 +16,7 @@
 #include "core/restart_help.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "tune/trials/missing_metric.hpp"
 
 namespace trainrt::tune {
@@ -84,10 +85,12 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   constexpr int signalled = 128;
   TrialEnd end{.trial = claim.trial, .attempt = claim.attempt};
   const auto log = fmt::format("{}/{}.log", sweep.directory(), sweep.name_of(claim.trial));
-  bool has_run = true;
+  bool has_run = true, is_permanent = false;
   try {
-    const auto run = sweep.name_of(claim.trial, history.trial(claim.trial).generation);
-    take_result(Result::from_path(sweep.directory() + "/" + run), sweep, end);
+    const auto run = sweep.directory() + "/" + sweep.name_of(claim.trial, history.trial(claim.trial).generation);
+    take_result(Result::from_path(run), sweep, end);
+    const auto attempts = rundir::read_attempts(run);
+    is_permanent = !attempts.empty() && attempts.back().is_permanent;
   } catch (const Error&) {  // no run directory was created
     has_run = false;
     end.why = fmt::format("exited with {}; see {}", exit_code, log);
@@ -109,7 +112,7 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   } else {
     end.state = Trial::State::failed;
     if (end.why.empty()) end.why = fmt::format("exited with {}; see {}", exit_code, log);
-    if (!restart_may_help(exit_code)) end.final_up_to = sweep.max_failures();
+    if (!restart_may_help(exit_code) || is_permanent) end.final_up_to = sweep.max_failures();
   }
   return end;
 }

@@ -147,12 +147,21 @@ def a_command_that_is_not_found_is_not_restarted():
 
 
 @test
-def a_program_that_fails_twice_in_the_same_way_before_its_first_step_is_not_restarted_again():
+def a_program_with_wrong_arguments_is_not_restarted():
     job, folder = start(COUNT + "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr', required=True)\nparser.parse_args()\n")
     job.code = job.wait(60)
     check_exit(job, FAILED)
+    equal(starts(folder), 1, "starts of the program", job)
+    check("exited with 2: " in job.err and "error: the following arguments are required: --lr" in job.err, "the message", job)
+
+
+@test
+def a_program_that_fails_twice_in_the_same_way_before_its_first_step_is_not_restarted_again():
+    job, folder = start(COUNT + "import sys\nsys.exit('no luck')\n")
+    job.code = job.wait(60)
+    check_exit(job, FAILED)
     equal(starts(folder), 2, "starts of the program", job)
-    check("exited with 2" in job.err and "not restarted again, since it failed in the same way before the first step" in job.err, "the message", job)
+    check("exited with 1" in job.err and "not restarted again, since it failed in the same way before the first step" in job.err, "the message", job)
     check("given up" not in job.err, "it was restarted by trainrt -n", job)
 
 

@@ -228,6 +228,17 @@ def a_key_that_the_program_does_not_get_is_an_error_or_a_warning():
 
 
 @test
+def a_trial_whose_program_gets_wrong_arguments_is_started_once():
+    folder = scratch()
+    program = program_file("import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr')\nparser.parse_args()\n")
+    config = write_config(folder / "sweep.ini", {"run": {"name": "sweep", "storage_path": folder / "runs"}, "train": {"program": f"{sys.executable} {program} --lr {{lr}} --bad"},
+                                                 "tune": {"metric": "loss", "mode": "min"}, "tune.space": {"lr": "grid(0.25, 0.75)"}})
+    job = tune(config)
+    equal([trial["attempts"] for trial in trials_of(config)], [1, 1], "attempts", job)
+    check("error: unrecognized arguments: --bad" in job.err, "the reason is missing", job)
+
+
+@test
 def a_new_start_retries_a_sweep_whose_trials_all_failed():
     folder = scratch()
     program = program_file(f"import os, sys, trainrt\nfrom trainrt import train\nif not os.path.exists('{folder}/fixed'): raise SystemExit('not yet')\n"

@@ -10,6 +10,7 @@
 #include "comm/comm_error.hpp"
 #include "comm/node/board.hpp"
 #include "comm/queued_communicator.hpp"
+#include "core/mistake.hpp"
 #include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
@@ -69,6 +70,19 @@ TEST_CASE("after a timeout every later call fails at once with the reason") {
   });
   CHECK_THAT(errors[0], Contains("can no longer be used") && Contains("rank 1"));
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+}
+
+TEST_CASE("calls after different calls are the same kind of mistake") {
+  const auto errors = errors_of(2, 5, [](Communicator& c) {
+    std::vector<float> values(c.rank() == 0 ? 1000 : 1001);
+    CHECK_THROWS_AS(c.all_reduce(values, Op::sum, "gradient"), MistakeError);
+    try {
+      c.barrier();
+    } catch (const MistakeError& error) {
+      throw Error(error.mistake.kind);
+    }
+  });
+  for (const auto& error : errors) CHECK(error == std::string(mistake_kind::calls_differ));
 }
 
 TEST_CASE("different sizes, types or operations are an error that names the ranks and their calls") {

@@ -75,6 +75,15 @@ TEST_CASE("the exception that ended a Python program is found in its output") {
   }
 }
 
+TEST_CASE("an error of argparse names the wrong arguments, and a restart would fail again") {
+  const auto found = failure_output("usage: train.py [-h]\ntrain.py: error: unrecognized arguments: --bad\n");
+  CHECK(found.exception == "train.py: error: unrecognized arguments: --bad");
+  CHECK(is_permanent(ExitStatus{.exit_code = 2}, found.exception));
+  CHECK_FALSE(is_permanent(ExitStatus{.exit_code = 1}, found.exception));
+  for (const auto* line : {"a log line: error: disk", "step 3: an error: x", ": error: y", "train.py: error:"})
+    CHECK(failure_output(line).exception == "");
+}
+
 TEST_CASE("the error has the exception in its first line, then the last lines of the output without control characters") {
   std::string output = "first\n";
   for (int i = 0; i < 30; ++i) output += "line " + std::to_string(i) + "\n";
