@@ -92,7 +92,7 @@ std::string ProgressSink::line_of(const Record& record) const {
     if (!text.empty()) line += "  " + text;
   };
   add(rate(since_shown_, taken_s_));
-  if (with_steps) add(rate(static_cast<double>(steps), now_() - shown_s_, "steps", "step"));
+  if (with_steps) add(rate(static_cast<double>(steps), reported_s_ - shown_s_, "steps", "step"));
   if (time_left_) add(time_left_());
   return line;
 }

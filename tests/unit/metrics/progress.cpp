@@ -127,6 +127,17 @@ TEST_CASE("the rate of steps does not include steps of earlier attempts") {
   CHECK_THAT(shown.written.back(), Contains("  50 steps/s"));
 }
 
+TEST_CASE("the time after the last report does not change its rates") {
+  Shown shown(false);
+  shown.progress.at_step(10);
+  shown.report_after(2, 1);
+  shown.progress.at_step(20);
+  shown.report_after(2, 2);  // is shown only at the end
+  shown.now += 60;
+  shown.progress.end();
+  CHECK_THAT(shown.written.back(), Contains("iteration 2  step 20") && Contains("  2 s/it  5 steps/s"));
+}
+
 TEST_CASE("a rate has three digits and no exponent") {
   CHECK(rate(3654, 1) == "3,650 it/s");
   CHECK(rate(999.6, 1) == "1,000 it/s");
