@@ -51,7 +51,7 @@ class OpenSinks {
     const auto chosen = chosen_sinks(spec);
     for (const auto& [name, options] : spec.sink)
       if (std::ranges::find(chosen, name, &metrics::ChosenSink::name) == chosen.end())
-        log::warning(fmt::format("[sink.{}] has no effect: metrics.sinks does not contain {}", name, name));
+        log::run_warning(fmt::format("[sink.{}] has no effect: metrics.sinks does not contain {}", name, name));
     for (const auto& [name, kind, options] : chosen)
       sinks_.push_back({kind->open({run_dir, spec.run.name, spec.metrics.every_report, options, name,
                                     record ? record->run_id : "", config_of(spec), TimeLeft(run_dir.path(), meter)})});

@@ -115,6 +115,12 @@ def a_pattern_of_histograms_that_matches_no_tensor_gives_one_warning():
 
 
 @test
+def options_of_a_sink_that_is_not_selected_give_one_warning():
+    _, _, job = finished("csv", "--sink.tensorboard.histograms=model/*")
+    equal(job.err.count("[sink.tensorboard] has no effect: metrics.sinks does not contain tensorboard"), 1, "warnings", job)
+
+
+@test
 def histograms_of_the_State_of_python_programs_on_2_ranks():
     """The State is brought up to date on all ranks, although only rank 0 has sinks."""
     folder = scratch()
