@@ -41,13 +41,15 @@ class DifferingElements {
   }
 
   /// Returns "3 of 10 elements differ, by at most 1.5e-07; the first is [2, 0]: 0.5 and 0.6"; "" if no element differs.
+  /// Omits the maximum if it is unknown, because all differing elements are NaN or zeros with different signs.
   std::string text(const Shape& shape) const {
     if (count_ == 0) return {};
     Shape index(shape.size());
     auto rest = static_cast<std::int64_t>(first_);
     for (auto axis = shape.size(); axis-- > 0; rest /= shape[axis]) index[axis] = rest % shape[axis];
-    return fmt::format("{} of {} elements differ, by at most {:.3g}; the first is {}: {}", count_, element_count(shape),
-                       max_distance_, to_string(index), first_values_);
+    return fmt::format("{} of {} elements differ{}; the first is {}: {}", count_, element_count(shape),
+                       max_distance_ > 0 ? fmt::format(", by at most {:.3g}", max_distance_) : "", to_string(index),
+                       first_values_);
   }
 
  private:

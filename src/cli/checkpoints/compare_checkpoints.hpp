@@ -23,8 +23,8 @@ struct Comparison {
 };
 
 /// Compares the contents of two checkpoints bit by bit: tensors, values, and the files that the train function has saved.
-/// Not compared are steps, times, metrics, and how the tensors are divided into shards. Files are compared by size and
-/// digest.
+/// The values include trainrt's own, such as trainrt/step. Not compared are the metrics, the times, and the division of
+/// tensors into shards. Files are compared by size and digest.
 ///
 /// With a pattern, only tensors and values with a name that the pattern selects are compared, and no files. `progress` is
 /// called with the numbers of bytes that have been and will be compared. Throws UsageError if the pattern selects nothing

@@ -46,13 +46,14 @@ void check_placeholders(const Options& config, const std::vector<SearchSpace::Di
     known.push_back(placeholder_of(dimension.key));
     if (program.find(known.back()) == std::string::npos) missing.push_back(known.back());
   }
-  if (missing.empty()) return;
-  for (const auto& mark : placeholders_in(program))
-    if (std::ranges::find(known, mark) == known.end())
+  for (const auto& mark : placeholders_in(program)) {
+    const auto similar = std::ranges::find(known, mark) == known.end() ? nearest(mark, missing) : "";
+    if (!similar.empty())
       throw UsageError(fmt::format(
-          "{}train.program contains {}, but [tune.space] has no such key, and the program does not get the value of {}. "
-          "Write the placeholder of the key in train.program, or rename the key",
-          config::origin_prefix(config, "train.program"), mark, join(missing)));
+          "{}train.program contains {}, but [tune.space] has no such key; did you mean '{}'? The program does not get the "
+          "value of this key",
+          config::origin_prefix(config, "train.program"), mark, similar));
+  }
 }
 
 }  // namespace trainrt::tune

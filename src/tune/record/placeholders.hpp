@@ -13,8 +13,8 @@ namespace trainrt::tune {
 /// Replaces the placeholder of `key` in a command by the quoted value. Returns whether the command has the placeholder.
 bool fill_placeholder(std::string& program, const std::string& key, const std::string& value);
 
-/// Throws UsageError if train.program has the placeholder of no dimension, such as {lr}, and a dimension has no
-/// placeholder there: one of the two names is probably wrong. Other text in braces is accepted.
+/// Throws UsageError if train.program has the placeholder of no dimension, such as {lr}, and a dimension with a similar
+/// name, such as lrr, has no placeholder there. Other text in braces is accepted.
 void check_placeholders(const Options& config, const std::vector<SearchSpace::Dimension>& dimensions);
 
 }  // namespace trainrt::tune

@@ -216,13 +216,16 @@ def a_key_that_the_program_does_not_get_is_an_error_or_a_warning():
     wrong = config("wrong", "--lr {lr}", "lrr")
     for job in (tune(wrong), run([TRAINRT, "check", "--config", wrong])):
         equal(job.code, 64, "exit", job)
-        check("wrong.ini:5: train.program contains {lr}, but [tune.space] has no such key" in job.err and "value of {lrr}" in job.err, "the error names no key", job)
+        check("wrong.ini:5: train.program contains {lr}, but [tune.space] has no such key" in job.err and "did you mean '{lrr}'?" in job.err, "the error names no key", job)
     check(not (folder / "runs").exists(), "a directory was created for a refused sweep")
     job = tune(config("unread", "${HOME}", "lr"))
     check_exit(job, 0)
     equal(job.err.count("[loop] lr was not read"), 1, "number of warnings", job)
     check("needs {lr} in train.program" in job.err, "the warning has no advice", job)
-    job = tune(config("both", "{lr} '{other}'", "lr"))
+    for name, words in (("both", "{lr} '{other}'"), ("unlike", "'{print}'")):
+        job = tune(config(name, words, "lr"))
+        check_exit(job, 0)
+    job = tune(config("filled", "{lr}", "lr"))
     check_exit(job, 0)
     check("was not read" not in job.err, "a key in the program is reported as unread", job)
 

@@ -26,11 +26,10 @@ def prepare_data_loader(data_loader: DataLoader, add_dist_sampler: bool = True, 
                         remainder: str | None = None) -> PreparedDataLoader:
     """Returns a DataLoader that yields this rank's samples.
 
-    Each loop over the loader is one epoch. The order depends only on run.seed and the epoch; calling set_epoch() is optional. If the
-    loader is passed to load_state() and save_state(), they save and restore the position: after a restart, the first loop skips used batches without
-    loading them. Before each batch, the
-    loader seeds all random numbers in this process and its workers from run.seed, epoch, batch and rank. Dropout and augmentation are therefore
-    equal after a restart.
+    Each loop over the loader is one epoch. The order depends only on run.seed and the epoch; calling set_epoch() is optional. If the loader is passed
+    to load_state() and save_state(), they save and restore the position: after a restart, the first loop skips used batches without loading them.
+    Before each batch, the loader seeds all random numbers in this process and its workers from run.seed, epoch, batch and rank. Dropout and
+    augmentation are therefore equal after a restart.
 
     Parameters
     ----------
